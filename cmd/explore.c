@@ -28,7 +28,8 @@ static const struct explore_strategy strategies[] = {
 };
 
 enum {
-	OPT_STRATEGY = 256,
+	OPT_DEPTH = 256,
+	OPT_STRATEGY,
 	OPT_RUNS,
 	OPT_TIME,
 	OPT_SEED,
@@ -56,6 +57,8 @@ struct settings {
 static const struct argp_option options[] = {
     {"before", OPT_BEFORE, "COMMAND", 0,
      "Let the shell do COMMAND before each run, such as to remove what the one before has written", 0},
+    {"depth", OPT_DEPTH, "N", 0,
+     "The depth of the bugs that pct aims at (3), or of the stacks that drfinder looks at (12)", 0},
     {"input", OPT_INPUT, "FILE", 0, "Let the program read FILE from standard input (/dev/null)", 0},
     {"inputs", OPT_INPUTS, "DIR", 0,
      "Explore the program with each file of DIR: as the argument @@, or else from standard input", 0},
@@ -103,6 +106,7 @@ static const char *order_at(int i)
 }
 
 static const struct cmd_setting settings[] = {
+    CMD_SETS_NUMBER(OPT_DEPTH, struct explore_options, depth, "a depth", 1, 64),
     CMD_SETS(OPT_INPUT, struct explore_options, input),
     CMD_SETS(OPT_INPUTS, struct explore_options, inputs),
     CMD_SETS(OPT_PAIRS, struct explore_options, pairs),

@@ -112,6 +112,7 @@ struct explore_options {
 	enum executions_reduction reduction; /* of systematic, as its */
 	enum executions_order order;
 	uint32_t preemptions; /* UINT32_MAX: any number */
+	uint32_t depth;       /* of pct and drfinder; 0: the strategy's own */
 	const char *inputs;   /* folder, each file of which is an input of its own; NULL: none */
 	const char *pairs;    /* report whose anomalies alone racefuzzer aims at; NULL: all */
 	bool quiet;           /* no progress */

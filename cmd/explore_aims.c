@@ -27,7 +27,11 @@ static void last_outcome(const struct exploring *x, char *path, size_t size)
 bool learning_next(struct exploring *x, struct run_order *order)
 {
 	char option[300] = "--learn=";
+	char depth[32];
 	x->next_seed++;
+	snprintf(depth, sizeof depth, "--depth=%" PRIu32, x->o.depth);
+	if (x->o.depth && !x->native && !run_order_add(order, depth))
+		return false;
 	if (x->ended)
 		last_outcome(x, option + strlen(option), sizeof option - strlen(option));
 	return !x->ended || run_order_add(order, option);

@@ -54,6 +54,8 @@ static void put_repeat(const struct exploring *x, const struct run_order *order,
 		fprintf(out, "racetrace explore --strategy=%s --seed=%" PRIu64 " --runs=%" PRIu32, x->o.strategy->name,
 		        x->o.seed, number - x->first);
 		put_search(x, out);
+		if (x->o.depth)
+			fprintf(out, " --depth=%" PRIu32, x->o.depth);
 		if (x->o.before) {
 			fputs(" --before", out);
 			put_word(out, x->o.before);

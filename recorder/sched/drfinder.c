@@ -5,10 +5,11 @@
  * other way round than it was, and races that it hid are seen. Each run finds the relations of functions and locks
  * anew.
  *
- * What the paper's algorithm 3 has otherwise, by mistake: line 17 clears allowedLK, line 33 takes a thread that waits
- * for a lock, line 43 keeps that thread's lock, and line 55 comes before line 53. A function that takes locks of
- * several kinds at one place does so on behalf of its callers, and stands for none: C has such functions where Java has
- * a keyword.
+ * Four slips of the paper's algorithm 3 are mended here. Line 17 sets allowedLK, and must clear it. Line 33 takes any
+ * thread, and must take one that waits for a lock. Line 43 has the lock of the escorted thread, which may wait for
+ * none, and must have that of the waiting one. Line 55 asks for what line 53 has removed, and must come before it. A
+ * function that takes locks of several kinds at one place does so on behalf of its callers, and stands for none: C has
+ * such functions where Java has a keyword.
  */
 #include "recorder/sched/sched.h"
 

@@ -1,9 +1,10 @@
 #!/bin/bash
 # explore.sh BUILD: distinct races after 1 to RUNS (10) runs for each strategy of `racetrace explore`, over the samples, SQLite
-# and LevelDB, as DrFinder's figure 6 and table 2 have it; in how many runs predict finds what others observe; RaceFuzzer's
-# table 1; systematic search's table. The curve goes to BUILD/bench-explore.svg. About a quarter of an hour on two processors.
+# and LevelDB, as DrFinder's figure 6 and table 3 have it; in how many runs predict finds what others observe; DrFinder's table 4,
+# of depths; RaceFuzzer's table 1; systematic search's table. The curve goes to BUILD/bench-explore.svg. About an hour on two
+# processors.
 #
-# Environment: RUNS; STRATEGIES; SUBJECTS, sources below samples; PROGRAMS=no leaves out SQLite and LevelDB, which take
+# Environment: RUNS; STRATEGIES; DEPTHS of drfinder (the paper's; none: ""); SUBJECTS, sources below samples; PROGRAMS=no leaves out SQLite and LevelDB, which take
 # PROGRAM_SECONDS (20) for each strategy at most and need npm; SYSTEMATIC=no leaves out the last table, and SYSTEMATIC_SECONDS
 # (120) is the time for a search; JOBS, programs at a time (as many as there are processors).
 set -u
@@ -13,7 +14,8 @@ racetrace=$build/bin/racetrace
 runs=${RUNS:-10}
 jobs=${JOBS:-$(nproc)}
 read -ra strategies <<<"${STRATEGIES:-native noise pct random suspend pos racefuzzer drfinder predict}"
-read -ra subjects <<<"${SUBJECTS:-$(cd "$top/samples" && ls ./*.c pecan/*.c adhoc/*.c | tr '\n' ' ')}"
+read -ra depths <<<"${DEPTHS-2 4 6 8 10 12 14 16 18 20}"
+read -ra subjects <<<"${SUBJECTS:-$(cd "$top/samples" && ls ./*.c {pecan,adhoc,more,openmp,systematic}/*.c more/*.cpp | tr '\n' ' ')}"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
@@ -44,17 +46,26 @@ explore() {
 		"\($n) \(.runs) \(.created) \([.harm[].runs] | add // 0)"' report.json >>trials
 }
 
+# explore_depth NAME DEPTH OPTION... -- COMMAND...: drfinder's races to depths, as "depth subject run places".
+explore_depth() {
+	"$racetrace" explore --strategy drfinder --depth "$2" --runs "$runs" --timeout 10 -f json "${@:3}" >report.json 2>err </dev/null
+	[ ! -s report.json ] || jq -r --argjson mine false "$anomalies" report.json | sed -n "s/^\([0-9]*\) race /$2 $1 \1 /p" >>depths
+}
+
 # explore_all FOLDER NAME OPTION... -- COMMAND...: by all strategies, in the folder.
 explore_all() {
-	local begin strategy words=("${@:3}")
+	local begin strategy depth words=("${@:3}")
 	cd "$1" || return
-	touch all runs trials found
+	touch all runs trials found depths
 	while [ "${words[0]}" != -- ]; do words=("${words[@]:1}"); done
 	begin=$(date +%s%N)
 	for ((i = 0; i < runs; i++)); do timeout 60 "${words[@]:1}" >/dev/null 2>&1 </dev/null; done
 	echo "$2 $((($(date +%s%N) - begin) / runs))" >plain
 	for strategy in "${strategies[@]}"; do
 		explore "$2" "$strategy" "${@:3}"
+	done
+	for depth in "${depths[@]}"; do
+		explore_depth "$2" "$depth" "${@:3}"
 	done
 }
 
@@ -66,9 +77,16 @@ begin() {
 	"$@" &
 }
 sample() {
-	local expect=$top/samples/${1%.c}.expect arguments=()
+	local expect=$top/samples/${1%.*}.expect name=${1#./} arguments=()
 	[ -f "$expect" ] && read -ra arguments < <(sed -n 's/^args //p' "$expect")
-	explore_all "$2" "$(basename "$1" .c)" -- ./app "${arguments[@]}"
+	explore_all "$2" "${name%.*}" -- ./app "${arguments[@]}"
+}
+# compile SOURCE OUTPUT
+compile() {
+	local compiler=gcc flags=()
+	[[ $1 == *.cpp ]] && compiler=g++ flags+=(-std=c++20)
+	grep -q '^#pragma omp' "$1" && flags+=(-fopenmp)
+	$compiler -g -O1 -fsanitize=thread -Wno-tsan "${flags[@]}" "$1" -o "$2" -pthread 2>/dev/null
 }
 count=0
 if [ "${PROGRAMS:-yes}" = yes ]; then
@@ -83,12 +101,12 @@ LevelDB leveldb_tsan database 50"
 fi
 for source in "${subjects[@]}"; do
 	mkdir "$count"
-	gcc -g -O1 -fsanitize=thread -Wno-tsan "$top/samples/$source" -o "$count/app" -pthread 2>/dev/null || continue
+	compile "$top/samples/$source" "$count/app" || continue
 	begin sample "$source" "$count"
 	count=$((count + 1))
 done
 wait
-for file in all runs trials found plain; do cat ./*/$file >$file 2>/dev/null; done
+for file in all runs trials found plain depths; do cat ./*/$file >$file 2>/dev/null; done
 count=$(wc -l <plain)
 
 echo "distinct races (pairs of places, observed in a run) of $count programs after N runs with each strategy:"
@@ -122,6 +140,19 @@ DrFinder's own figures (Java, 10 runs): FastTrack 378, ConTest (noise) 372, PCT 
 slowdown 3.84 (FastTrack), 8.14 (ConTest), 8.7 (PCT), 6.49 (DrFinder; its first phase 1.39); thrashing 40.7 %.
 
 PAPER
+
+[ ${#depths[@]} = 0 ] || {
+	echo "drfinder's races by the depth of the call stacks, and those of them that native, noise and pct do not find:"
+	awk '$1 == "native" || $1 == "noise" || $1 == "pct" { print $2, $4 }' all | sort -u >known
+	for depth in "${depths[@]}"; do
+		awk -v d="$depth" '$1 == d { print $2, $4 }' depths | sort -u >mine
+		printf '  %2d: %d (%d)' "$depth" "$(wc -l <mine)" "$(comm -23 mine known | wc -l)"
+	done
+	echo
+	echo "  (the paper, depths 2 to 20: 391 (38), 423 (66), 423 (66), 427 (69), 428 (74), 448 (89), 404 (45), 379 (41), 361 (37), 391 (33):"
+	echo "  best from 4 to 12)"
+	echo
+}
 
 # What others observe, and when predict finds it.
 awk -v runs="$runs" 'NF >= 4 { key = $2 " " $4 " " $5 }

@@ -401,6 +401,11 @@ run 1 explore --runs 3 -f json -- ./loop_variable
 holds '.runs[0].strategy == "random" and any(.runs[]; .strategy == "racefuzzer")'
 holds '[.findings[] | select(.title | test("`sum")) | .seen.first] | length == 1 and .[0] <= 3'
 
+# The depth is the strategy's, and is part of what repeats a run.
+run 1 explore --strategy pct --depth 2 --runs 2 -f json -- ./racefuzzer_fig1
+holds '.runs | map(.repeat | test(" --depth=2 ")) == [true, true]'
+run 2 explore --strategy pct --depth 0 ./racefuzzer_fig1
+
 # Traces are kept where they are asked for.
 run 1 explore --strategy random --runs 3 --traces kept -f json -- ./racefuzzer_fig1
 [ "$(ls kept)" = run-1.zst ] || wrong "kept: $(ls kept)"
