@@ -3,6 +3,7 @@
 #include "cmd/known.h"
 
 #include "cmd/command.h"
+#include "cmd/interrupt.h"
 #include "cmd/reports.h"
 #include "cmd/setting.h"
 
@@ -179,6 +180,8 @@ static void say_shortcomings(const struct exploring *x)
 static enum rt_status write_report(struct settings *s, struct exploring *x, struct rt_error *err)
 {
 	enum rt_status status = merge_finish(&x->merge, err);
+	if (!status && !merge_any_report(&x->merge) && x->stopped)
+		return rt_error_set(err, RT_ESYSTEM, "interrupted before a run has ended: there is nothing to report");
 	if (!status && !merge_any_report(&x->merge))
 		return rt_error_set(err, RT_EINPUT, "no run could be recorded%s%s", x->failure[0] ? ": " : "",
 		                    x->failure);
@@ -200,6 +203,7 @@ int cmd_explore(int argc, char **argv)
 	                                 .timeout_ms = 20000,
 	                                 .reduction = EXECUTIONS_PARTIAL,
 	                                 .preemptions = UINT32_MAX}};
+	struct sigaction old[INTERRUPTS];
 	struct rt_error err = {0};
 	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, &s);
 	s.explore.program = s.program;
@@ -213,6 +217,7 @@ int cmd_explore(int argc, char **argv)
 		return cmd_fail(&err);
 	if (cmd_reports_have(&s.reports, "dot"))
 		status = rt_error_set(&err, RT_EUSAGE, "the format 'dot' is of one trace, not of several runs");
+	interrupt_take(old); /* until the report is written */
 	if (!status)
 		status = explore_targets(&x, &err);
 	if (!status)
@@ -220,6 +225,7 @@ int cmd_explore(int argc, char **argv)
 	status = cmd_reports_close(&s.reports, status, &err);
 	bool found = x.merge.levels[LEVEL_ERROR] != 0;
 	explore_release(&x);
+	interrupt_give(old);
 	cmd_known_release(&s.known);
 	return status ? cmd_fail(&err) : found ? EXIT_FOUND : EXIT_CLEAN;
 }

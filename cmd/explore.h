@@ -152,8 +152,8 @@ struct exploring {
 };
 
 /*
- * Makes runs until the budget is used, the strategy has no more, or a signal comes. x: zeros but for its options; the
- * merge is not finished. An error is one of this program, not of a run.
+ * Makes runs until the budget is used, the strategy has no more, or a signal comes, which is noted (interrupt.h). x:
+ * zeros but for its options; the merge is not finished. An error is one of this program, not of a run.
  */
 enum rt_status explore_runs(struct exploring *x, struct rt_error *err);
 /* The same for each input, and for each test of ctest. */

@@ -259,14 +259,12 @@ static enum rt_status make_runs(struct exploring *x, struct rt_error *err)
 
 enum rt_status explore_runs(struct exploring *x, struct rt_error *err)
 {
-	struct sigaction old[INTERRUPTS];
 	enum rt_status status = RT_OK;
 	begin_target(x);
 	if (!x->slots) {
 		x->slots = calloc(x->o.jobs, sizeof *x->slots);
 		status = x->slots ? make_folders(x, err) : rt_error_set(err, RT_EMEMORY, "no memory to explore");
 	}
-	interrupt_take(old);
 	if (!status)
 		status = make_runs(x, err);
 	for (uint32_t i = 0; x->slots && i < x->o.jobs; i++)
@@ -275,7 +273,6 @@ enum rt_status explore_runs(struct exploring *x, struct rt_error *err)
 		status = explore_statuses(x, err);
 	if (!x->o.quiet && isatty(STDERR_FILENO))
 		messages_progress(NULL);
-	interrupt_give(old);
 	return status;
 }
 

@@ -65,7 +65,7 @@ static enum rt_status explore_inputs(struct exploring *x, struct rt_error *err)
 	for (int i = 0; i < n; i++, x->targets--)
 		if (!status && !x->stopped)
 			status = explore_input(x, x->o.inputs, names[i]->d_name, err);
-	if (!status && !x->ended)
+	if (!status && !x->ended && !x->stopped)
 		status = rt_error_set(err, RT_EUSAGE, "there is no input in '%s'", x->o.inputs);
 	for (int i = 0; i < n; i++)
 		free(names[i]);

@@ -11,9 +11,12 @@ static void interrupt(int signal)
 
 void interrupt_take(struct sigaction old[INTERRUPTS])
 {
-	const struct sigaction action = {.sa_handler = interrupt};
-	for (int i = 0; i < INTERRUPTS; i++)
+	const struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
+	for (int i = 0; i < INTERRUPTS; i++) {
 		sigaction(signals[i], &action, &old[i]);
+		if (signals[i] == SIGHUP && old[i].sa_handler == SIG_IGN) /* nohup */
+			sigaction(signals[i], &old[i], NULL);
+	}
 }
 
 void interrupt_give(const struct sigaction old[INTERRUPTS])

@@ -7,7 +7,7 @@
 
 enum { INTERRUPTS = 3 };
 
-/* From here on such a signal is noted. old: for interrupt_give. */
+/* From here on such a signal is noted, and calls that it interrupts go on. old: for interrupt_give. */
 void interrupt_take(struct sigaction old[INTERRUPTS]);
 /* They do what they did before. */
 void interrupt_give(const struct sigaction old[INTERRUPTS]);

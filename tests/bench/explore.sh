@@ -38,10 +38,10 @@ explore() {
 		echo "$name, $strategy: $(head -n 1 err)" >&2
 		return
 	}
-	jq -r --argjson mine false "$anomalies" report.json | sed -n "s/^\([0-9]*\) race /$strategy $name \1 /p" >>all
+	jq -r --argjson mine false "$anomalies" report.json | sed -n "s|^\([0-9]*\) race |$strategy $name \1 |p" >>all
 	jq -r --arg s "$strategy" --arg n "$name" '.runs[] | "\($s) \(.milliseconds) \(.postponed // 0) \(.thrashed // 0) \($n)"' report.json >>runs
 	[ "$strategy" = predict ] && mine=true
-	jq -r --argjson mine $mine "$anomalies" report.json | sed "s/^/$strategy $name /" >>found
+	jq -r --argjson mine $mine "$anomalies" report.json | sed "s|^|$strategy $name |" >>found
 	[ "$strategy" != racefuzzer ] || jq -r --arg n "$name" 'select(.trials) | .trials.patterns[] | select(.kind == "race") |
 		"\($n) \(.runs) \(.created) \([.harm[].runs] | add // 0)"' report.json >>trials
 }
@@ -49,7 +49,7 @@ explore() {
 # explore_depth NAME DEPTH OPTION... -- COMMAND...: drfinder's races to depths, as "depth subject run places".
 explore_depth() {
 	"$racetrace" explore --strategy drfinder --depth "$2" --runs "$runs" --timeout 10 -f json "${@:3}" >report.json 2>err </dev/null
-	[ ! -s report.json ] || jq -r --argjson mine false "$anomalies" report.json | sed -n "s/^\([0-9]*\) race /$2 $1 \1 /p" >>depths
+	[ ! -s report.json ] || jq -r --argjson mine false "$anomalies" report.json | sed -n "s|^\([0-9]*\) race |$2 $1 \1 |p" >>depths
 }
 
 # explore_all FOLDER NAME OPTION... -- COMMAND...: by all strategies, in the folder.

@@ -298,6 +298,27 @@ JSON
 SH
 run 0 explore --strategy random --runs 1 -f json -- bin/ctest
 holds '[.runs[].end] == ["exit status 5", "exit status 0"]'
+# Before the first run there is nothing to report; not even then a signal leaves anything behind.
+cat >bin/ctest <<'SH'
+#!/bin/sh
+touch listing
+for i in $(seq 600); do [ -e go ] && break; sleep 0.1; done
+echo '{"kind": "ctestInfo", "tests": [{"name": "one", "command": ["./environment"], "properties": []}]}'
+SH
+mkdir scratch
+TMPDIR=$PWD/scratch "$RACETRACE" explore --strategy random -f json -- bin/ctest >out 2>err &
+explore=$!
+for ((i = 0; i < 600; i++)); do
+	[ -e listing ] && break
+	sleep 0.1
+done
+kill -TERM $explore
+touch go
+wait $explore
+status=$?
+[ $status = 3 ] || wrong "a signal before the first run: status $status: $(cat err)"
+says '^racetrace: interrupted before a run has ended: there is nothing to report$'
+[ -z "$(ls scratch)" ] || wrong "left behind: $(ls scratch)"
 mv bin/both bin/ctest
 # What is given is not of their places.
 run 1 explore --strategy random --runs 2 --traces of_tests --input corpus/a --source-root corpus -f json -- bin/ctest -V
