@@ -235,7 +235,6 @@ static int verify(const struct script *script, struct rt_trace *trace)
 	struct rt_error err = {0};
 	if (script_judge(script, trace, &v, &err))
 		return cmd_fail(&err);
-	cmd_warn_incomplete(trace);
 	return print_verdict(trace, &v);
 }
 
@@ -320,6 +319,8 @@ int cmd_schedule(int argc, char **argv)
 	struct rt_trace *trace = NULL;
 	cmd_parse(&argp, argc, argv, 0, &s);
 	int status = load(&s, &script, &trace, &err) || !script ? cmd_fail(&err) : act(&s, script, &trace);
+	if (trace && (status == EXIT_CLEAN || status == EXIT_FOUND)) /* also of what could not be read meanwhile */
+		cmd_warn_incomplete(trace);
 	script_free(script);
 	rt_trace_free(trace);
 	return status;

@@ -310,8 +310,10 @@ static enum rt_status select_entry(struct report *r, const char *id, struct rt_e
 			r->alone = true;
 			return RT_OK;
 		}
-	return rt_error_set(err, RT_EUSAGE, "there is no anomaly '%s' in '%s'", id,
-	                    rt_trace_info(r->analysis->trace)->path);
+	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
+	return rt_error_set(
+	    err, RT_EUSAGE, "there is no anomaly '%s' in '%s'%s%s", id, info->path,
+	    info->complete ? "" : ", which is incomplete: ", info->complete ? "" : info->incomplete_why);
 }
 
 /* Leaves the finding with this id, and its entries. */

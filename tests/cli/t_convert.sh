@@ -147,4 +147,17 @@ for copy in local.zst local.jsonl back.zst; do
 		jq -e '[.anomalies[].variable | [.name, .kind, .declared.line]] == [["mine.errors[1] of thread main", "tls", 4]]' >jq.log ||
 		wrong "$copy: thread-local variable: $("$RACETRACE" analyze --kinds race -f json $copy | jq -c '[.anomalies[].variable]')"
 done
+
+# What is cut short stays so on the way, and says why.
+head -c 2000 local.zst >cut.zst
+run 0 info cut.zst
+why=$(grep '^complete ' out)
+[[ $why = *"no: cut short"* ]] || wrong "a cut trace: $why"
+run 0 convert -o cut.jsonl cut.zst
+run 0 convert -o cut2.zst cut.jsonl
+run 0 convert -o cut3.zst cut.zst
+for copy in cut.jsonl cut2.zst cut3.zst; do
+	run 0 info $copy
+	[ "$(grep '^complete ' out)" = "$why" ] || wrong "$copy: $(grep '^complete ' out), not: $why"
+done
 exit $fail

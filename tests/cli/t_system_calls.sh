@@ -1,7 +1,8 @@
 #!/bin/bash
 # t_system_calls.sh [BUILD]: one system call of `record` fails (tests/faults/calls.c), each in turn: the program has its
 # own status, or has not run and that of `record` says so; at most one line is said, one if anything is missing; there is
-# no crash, no waiting, no temporary file. One of RT_FAULTS (5) calls.
+# no crash, no waiting, no temporary file. One of RT_FAULTS (5) calls. Then the same of commands that read a trace: what
+# they say is whole, or one line says what is missing. There only one of RT_FAULTS * 5 calls fails in each way.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 gcc -O1 -g -D_GNU_SOURCE "$top/tests/faults/calls.c" -o calls || exit 1
@@ -48,4 +49,43 @@ for n in $(seq $((1 + RANDOM % step)) "$step" "$count"); do
 	check "$n"
 done
 [ "$missed" -lt $((count / step / 4)) ] || wrong "$missed calls did not come"
+
+# reads KIND ARGUMENT...: racetrace with them, while a call fails in the way of KIND (no name: as it does most often).
+"$RACETRACE" record -o t.zst -- ./program
+[ $? = 7 ] || wrong "no trace"
+"$RACETRACE" analyze --all -f json -o report.json t.zst
+reads() {
+	local way=(${1:+-e "$1"}) kind=$1 want status n what
+	shift
+	rm -f written want.written
+	./calls "${way[@]}" "$RACETRACE" "$@" 3>list >want.out 2>want.err </dev/null
+	want=$?
+	[ ! -e written ] || mv written want.written
+	count=$(wc -l <list)
+	for n in $(seq $((1 + RANDOM % (step * 5))) $((step * 5)) "$count"); do
+		rm -f written
+		timeout -s KILL 60 ./calls -n "$n" "${way[@]}" "$RACETRACE" "$@" 3>list >out 2>err </dev/null
+		status=$?
+		grep -q '^failed' list || continue
+		what="$*: call $n, $kind, $(cat list), status $status, $(head -n 3 err)"
+		[ "$(wc -l <err)" -le 1 ] || wrong "more than one line: $what"
+		if grep -q 'cannot be read\|^complete *no' err out; then
+			[ $status -le 4 ] || wrong "a trace that cannot be read: $what"
+		elif [ $status = $want ]; then
+			cmp -s want.out out || wrong "another output: $what"
+			[ ! -e want.written ] || cmp -s want.written written || wrong "another file: $what"
+		else
+			[ $status = 3 ] && grep -q '^racetrace: ' err && [ ! -e written ] || wrong "neither whole nor refused: $what"
+		fi
+		[ -z "$(find . -name '*.part*')" ] || wrong "a temporary file is left: $what"
+	done
+}
+for kind in "" EINTR EAGAIN ENOMEM ENOSPC EMFILE EIO short; do
+	reads "$kind" analyze --all --format json -o written t.zst
+	reads "$kind" convert -t racetrace -o written t.zst
+	reads "$kind" schedule --anomaly R1 t.zst
+	reads "$kind" merge -o written report.json report.json
+	reads "$kind" dump t.zst
+	reads "$kind" info t.zst
+done
 exit $fail

@@ -85,8 +85,61 @@ static bool is_sure(const struct user_regs_struct *r)
 	}
 }
 
+/* The kinds of errors; without one each call fails as it does most often. A short call does half of what it is asked.
+ */
+static const struct kind {
+	const char *name;
+	int error; /* 0: a short call */
+	long calls[32];
+} kinds[] = {
+    {"EINTR",
+     EINTR,
+     {SYS_read,      SYS_open,    SYS_openat,          SYS_pread64,   SYS_write,           SYS_pwrite64, SYS_writev,
+      SYS_close,     SYS_fsync,   SYS_ftruncate,       SYS_fallocate, SYS_futex,           SYS_wait4,    SYS_waitid,
+      SYS_poll,      SYS_ppoll,   SYS_rt_sigtimedwait, SYS_nanosleep, SYS_clock_nanosleep, SYS_connect,  SYS_accept4,
+      SYS_recvmsg,   SYS_sendmsg, SYS_recvfrom,        SYS_sendto,    SYS_select,          SYS_pselect6, SYS_epoll_wait,
+      SYS_getrandom, SYS_flock}},
+    {"EAGAIN",
+     EAGAIN,
+     {SYS_clone, SYS_clone3, SYS_fork, SYS_vfork, SYS_futex, SYS_execve, SYS_timer_create, SYS_rt_sigtimedwait,
+      SYS_fcntl}},
+    {"ENOMEM", ENOMEM, {SYS_open,         SYS_openat,     SYS_mmap,       SYS_mremap,  SYS_munmap,
+                        SYS_mprotect,     SYS_clone,      SYS_clone3,     SYS_fork,    SYS_vfork,
+                        SYS_execve,       SYS_poll,       SYS_ppoll,      SYS_pipe2,   SYS_socket,
+                        SYS_memfd_create, SYS_stat,       SYS_newfstatat, SYS_rename,  SYS_mkdir,
+                        SYS_readlink,     SYS_getdents64, SYS_socketpair, SYS_madvise, SYS_fcntl}},
+    {"ENOSPC",
+     ENOSPC,
+     {SYS_open, SYS_openat, SYS_write, SYS_pwrite64, SYS_writev, SYS_ftruncate, SYS_fallocate, SYS_rename,
+      SYS_renameat2, SYS_link, SYS_mkdir, SYS_fsync, SYS_close, SYS_copy_file_range}},
+    {"EMFILE",
+     EMFILE,
+     {SYS_open, SYS_openat, SYS_pipe, SYS_pipe2, SYS_dup, SYS_dup2, SYS_dup3, SYS_memfd_create, SYS_socket,
+      SYS_socketpair, SYS_eventfd2, SYS_timerfd_create, SYS_signalfd4, SYS_epoll_create1, SYS_pidfd_open, SYS_accept4,
+      SYS_inotify_init1, SYS_fcntl}},
+    {"EIO", EIO, {SYS_read,     SYS_open,       SYS_openat,    SYS_pread64, SYS_write,     SYS_pwrite64,
+                  SYS_writev,   SYS_close,      SYS_fsync,     SYS_fstat,   SYS_stat,      SYS_newfstatat,
+                  SYS_lseek,    SYS_ftruncate,  SYS_fallocate, SYS_rename,  SYS_renameat2, SYS_unlink,
+                  SYS_unlinkat, SYS_getdents64, SYS_readlink,  SYS_link}},
+    {"short", 0, {SYS_read, SYS_pread64, SYS_write, SYS_pwrite64, SYS_sendto, SYS_recvfrom}},
+};
+static const struct kind *kind;
+
+/* Of a kind's calls, read is the first: its number is 0, as the rest of the array is. */
+static bool is_of_kind(long call)
+{
+	if (!kind)
+		return true;
+	for (unsigned i = 0; i < sizeof kind->calls / sizeof *kind->calls; i++)
+		if (kind->calls[i] == call && (call != SYS_read || i == 0))
+			return true;
+	return false;
+}
+
 static int error_of(long call)
 {
+	if (kind)
+		return kind->error;
 	switch (call) {
 	case SYS_open:
 	case SYS_openat:
@@ -172,18 +225,21 @@ static void at_call(struct task *t, pid_t command)
 	t->inside = !t->inside;
 	if (t->inside) {
 		t->call = (long)r.orig_rax;
-		if (is_sure(&r))
+		if (is_sure(&r) || !is_of_kind(t->call))
 			return;
 		number++;
 		if (!fail_at)
 			dprintf(3, "%lu %s %ld\n", number, t->pid == command ? "command" : "other", t->call);
 		t->fail = number == fail_at;
-		if (t->fail && t->call != SYS_close) {
+		if (!t->fail)
+			return;
+		if (kind && !kind->error)
+			r.rdx -= r.rdx / 2;
+		else if (t->call != SYS_close)
 			r.orig_rax = (unsigned long long)-1;
-			ptrace(PTRACE_SETREGS, t->pid, NULL, &r);
-		}
-		if (t->fail)
-			dprintf(3, "failed %ld\n", t->call);
+		ptrace(PTRACE_SETREGS, t->pid, NULL, &r);
+		dprintf(3, "failed %ld\n", t->call);
+		t->fail = !kind || kind->error;
 	} else if (t->fail) {
 		t->fail = false;
 		r.rax = (unsigned long long)-(long long)error_of(t->call);
@@ -225,8 +281,15 @@ int main(int argc, char **argv)
 	int option, status;
 	pid_t pid;
 
-	while ((option = getopt(argc, argv, "+n:")) != -1)
-		fail_at = option == 'n' ? strtoul(optarg, NULL, 10) : 0;
+	while ((option = getopt(argc, argv, "+n:e:")) != -1) {
+		if (option == 'n')
+			fail_at = strtoul(optarg, NULL, 10);
+		for (unsigned i = 0; option == 'e' && i < sizeof kinds / sizeof *kinds; i++)
+			if (strcmp(optarg, kinds[i].name) == 0)
+				kind = &kinds[i];
+		if (option == '?' || (option == 'e' && !kind))
+			die("usage: calls [-n N] [-e ERROR] COMMAND [ARGUMENT...]");
+	}
 	pid = fork();
 	if (pid == 0) {
 		close(3);

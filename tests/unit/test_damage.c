@@ -88,7 +88,7 @@ START_TEST(a_newer_major_version_is_refused_by_name)
 	struct rt_trace *trace;
 	struct rt_error err = {0};
 	ck_assert_int_eq(rt_trace_open(other, &trace, &err), RT_EINPUT);
-	ck_assert(strstr(err.message, other) && strstr(err.message, "version 2.8"));
+	ck_assert(strstr(err.message, other) && strstr(err.message, "version 2.9"));
 	data[24] = RT_FILE_MAJOR;
 	data[28] = RT_FILE_MINOR + 1; /* a newer minor one is read */
 	write_file(other, data, size);

@@ -26,17 +26,28 @@ void rt_reader_incomplete(struct rt_reader *r, const char *format, ...)
 	r->trace.info.incomplete_why = r->why;
 }
 
+void rt_reader_damaged(struct rt_reader *r, uint64_t offset)
+{
+	if (r->failure)
+		rt_reader_incomplete(r, "cannot be read at byte %" PRIu64 ": %s", offset, strerror(r->failure));
+	else
+		rt_reader_incomplete(r, "damaged at byte %" PRIu64, offset);
+}
+
 /* Reads n bytes of the file at offset into data. False if there are fewer or on a system error. */
 static bool read_bytes(struct rt_reader *r, uint64_t offset, void *data, size_t n)
 {
+	r->failure = 0;
 	if (offset > r->size || n > r->size - offset)
 		return false;
 	for (char *p = data; n;) {
 		ssize_t k = pread(r->fd, p, n, (off_t)offset);
 		if (k < 0 && errno == EINTR)
 			continue;
-		if (k <= 0)
+		if (k <= 0) {
+			r->failure = k < 0 ? errno : 0;
 			return false;
+		}
 		p += k;
 		n -= (size_t)k;
 		offset += (uint64_t)k;
@@ -143,6 +154,10 @@ static void parse_end(struct rt_reader *r, const struct rt_bytes *raw)
 	r->trace.info.duration_ns = duration;
 	if (rt_cursor_left(&c))
 		r->trace.info.dropped = rt_cursor_varint(&c);
+	char *why = rt_cursor_left(&c) ? take_string(r, &c) : NULL;
+	if (why)
+		rt_reader_incomplete(r, "%s", why);
+	free(why);
 }
 
 /* Makes room for threads up to index. Threads are declared one by one, so the file's size bounds it. */
@@ -285,15 +300,16 @@ static enum rt_status use_index(struct rt_reader *r, const struct rt_bytes *inde
 		if (status == RT_EMEMORY)
 			return status;
 		if (status) {
-			rt_reader_incomplete(r, "damaged at byte %" PRIu64, block.offset);
+			rt_reader_damaged(r, block.offset);
 			return RT_OK;
 		}
 	}
 	return RT_OK;
 }
 
-/* Walks from frame to frame up to the first incomplete one. */
-static enum rt_status walk(struct rt_reader *r, struct rt_bytes *raw)
+/* Walks from frame to frame up to the first incomplete one. unread: why the index could not be read; 0: that is not
+ * why. */
+static enum rt_status walk(struct rt_reader *r, int unread, struct rt_bytes *raw)
 {
 	uint64_t offset = RT_FILE_HEADER_BYTES;
 	struct rt_block block;
@@ -303,13 +319,17 @@ static enum rt_status walk(struct rt_reader *r, struct rt_bytes *raw)
 		if (status == RT_EMEMORY)
 			return status;
 		if (status) {
-			rt_reader_incomplete(r, "damaged at byte %" PRIu64, offset);
+			rt_reader_damaged(r, offset);
 			return RT_OK;
 		}
 		end |= block.kind == RT_BLOCK_END;
 		offset += RT_BLOCK_HEADER_BYTES + (uint64_t)block.packed;
 	}
-	if (end)
+	if (r->failure)
+		rt_reader_damaged(r, offset);
+	else if (end && unread)
+		rt_reader_incomplete(r, "its index cannot be read: %s; no event is missing", strerror(unread));
+	else if (end)
 		rt_reader_incomplete(r, "cut short in its index, at byte %" PRIu64 "; no event is missing", offset);
 	else if (offset == r->size)
 		rt_reader_incomplete(r, "cut short at byte %" PRIu64 ": it has no end", offset);
@@ -380,7 +400,7 @@ enum rt_status rt_reader_catalog(struct rt_reader *r, const char *path, struct r
 	if (read_index(r, &index))
 		status = use_index(r, &index, &raw);
 	else if (!r->no_memory)
-		status = walk(r, &raw);
+		status = walk(r, r->failure, &raw);
 	rt_bytes_release(&index);
 	rt_bytes_release(&raw);
 	if (status || r->no_memory || !make_streams(r))

@@ -104,6 +104,7 @@ enum rt_status rt_export_file(struct rt_trace *trace, const char *path, struct r
 	struct rt_writer_result result = {.exit_kind = info->exit_kind,
 	                                  .exit_value = info->exit_value,
 	                                  .duration_ns = info->duration_ns,
-	                                  .dropped = info->dropped};
+	                                  .dropped = info->dropped,
+	                                  .incomplete_why = info->complete ? NULL : info->incomplete_why};
 	return rt_writer_finish(w, &result, err);
 }

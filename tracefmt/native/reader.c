@@ -288,7 +288,7 @@ static enum run_end run_stream(struct rt_reader *r, struct rt_stream *s, uint32_
 /* The trace ends here, at damage. */
 static void end_damaged(struct rt_reader *r, const struct rt_block *chunk)
 {
-	rt_reader_incomplete(r, "damaged at byte %llu", (unsigned long long)chunk->offset);
+	rt_reader_damaged(r, chunk->offset);
 	r->ended = true;
 }
 
@@ -444,7 +444,9 @@ static const struct rt_symbols *get_symbols(const struct rt_trace *trace)
 	if (status == RT_EMEMORY)
 		r->trace.info.no_memory = true;
 	else if (status)
-		rt_reader_incomplete(r, "its table of source positions is damaged");
+		rt_reader_incomplete(r, "its table of source positions %s%s",
+		                     r->failure ? "cannot be read: " : "is damaged",
+		                     r->failure ? strerror(r->failure) : "");
 	rt_bytes_release(&raw);
 	return r->symbols;
 }

@@ -29,7 +29,7 @@ struct rt_next {
 
 struct rt_reader {
 	struct rt_trace trace; /* first: rt_trace handles are these */
-	int fd;
+	int fd, failure; /* failure: why the last bytes could not be read, if that was a system error */
 	uint64_t size;
 	uint32_t index_threads; /* capacity of the threads array */
 	struct rt_thread *threads;
@@ -56,6 +56,8 @@ struct rt_reader {
 
 /* Records that the trace is incomplete, and why; the first reason stays. */
 void rt_reader_incomplete(struct rt_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same of what is damaged at offset, or could not be read just now. */
+void rt_reader_damaged(struct rt_reader *r, uint64_t offset);
 /* Decompresses a block's content into out, after checking its header again. RT_EINPUT if damaged; RT_EMEMORY. */
 enum rt_status rt_reader_content(struct rt_reader *r, const struct rt_block *block, struct rt_bytes *out);
 /* Finds the blocks, by index or by walking; sets the facts, threads and chunks. */

@@ -422,8 +422,10 @@ static enum rt_status write_end(struct rt_writer *w, const struct rt_writer_resu
 	rt_bytes_varint(&w->raw, (uint64_t)result->exit_kind);
 	rt_bytes_varint(&w->raw, rt_zigzag(result->exit_value));
 	rt_bytes_varint(&w->raw, result->duration_ns);
-	if (result->dropped)
+	if (result->dropped || result->incomplete_why)
 		rt_bytes_varint(&w->raw, result->dropped);
+	if (result->incomplete_why)
+		put_string(&w->raw, result->incomplete_why);
 	struct rt_block end = {.kind = RT_BLOCK_END};
 	if (writer_block(w, &end, err))
 		return w->failure.status;

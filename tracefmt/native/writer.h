@@ -105,6 +105,7 @@ struct rt_writer_result {
 	uint64_t duration_ns;
 	uint64_t events, left_out, bytes; /* filled in by finish */
 	uint64_t dropped;                 /* events before the trace's start; of a ring filled in by finish */
+	const char *incomplete_why;       /* of the trace that this is made from; NULL: that is complete */
 };
 
 /* The order is not exact after all. */
