@@ -29,7 +29,7 @@ struct rt_next {
 
 struct rt_reader {
 	struct rt_trace trace; /* first: rt_trace handles are these */
-	int fd, failure; /* failure: why the last bytes could not be read, if that was a system error */
+	int fd, failure;       /* failure: why the last bytes could not be read, if that was a system error */
 	uint64_t size;
 	uint32_t index_threads; /* capacity of the threads array */
 	struct rt_thread *threads;
