@@ -224,7 +224,7 @@ static uint64_t hold(struct search *s, uint64_t held, bool source, bool window)
 	enum x86_deed deed = x86_deed(insn);
 	uint64_t named = 0, inputs = 0, first = 0, kept_words = 0;
 	bool other = false, whole = true, memory = false;
-	for (unsigned i = 0; i < x->op_count; i++) {
+	for (unsigned i = 0; i < x->op_count && deed != X86_NOTHING; i++) {
 		const cs_x86_op *op = &x->operands[i];
 		uint64_t bits = 0;
 		if (op->type == X86_OP_REG) {
@@ -250,8 +250,10 @@ static uint64_t hold(struct search *s, uint64_t held, bool source, bool window)
 		held |= MOVED;
 	if (deed == X86_UNKNOWN)
 		return (named | x86_implied(insn)) & held || (other && held & X86_ALL_XMM) ? fail(s) : held;
+	if (deed == X86_NOTHING && insn->id == X86_INS_LEAVE)
+		return held & X86_BIT(5) ? fail(s) : held;
 	if (deed == X86_NOTHING)
-		return insn->id == X86_INS_LEAVE ? held & ~X86_BIT(5) : held;
+		return held;
 	if (deed == X86_EXTENDS)
 		return insn->id == X86_INS_CDQE ? held : held & X86_RAX ? held | X86_RDX : held & ~(uint64_t)X86_RDX;
 	if (other && (source || named & held))
@@ -361,7 +363,7 @@ static uint64_t call(struct search *s, const struct code_target *t, uint64_t hel
 	for (size_t i = 0; t->name && i < sizeof hooks / sizeof *hooks; i++)
 		hook |= !strncmp(t->name, hooks[i], strlen(hooks[i]));
 	s->stored = s->left = true;
-	if (held & (hook ? (uint64_t)(X86_RSI | X86_RDI) : X86_ARGUMENTS))
+	if (held & (hook ? (uint64_t)(X86_RSI | X86_RDI) : X86_ARGUMENTS | X86_MAY_STAY))
 		return fail(s);
 	if (!t->name && t->address && !drops(s, t->address, held & X86_CALL_CHANGES))
 		return fail(s);
@@ -388,7 +390,8 @@ static void visit(struct search *s, uint64_t address)
 	}
 	uint64_t next = address + insn->size;
 	if (insn->id == X86_INS_RET) {
-		if (held & X86_RESULTS)
+		/* Which ones its caller looks at depends on how it calls. */
+		if (held & X86_CALL_CHANGES & ~X86_FLAGS)
 			fail(s);
 		return;
 	}
@@ -522,13 +525,22 @@ static bool search(struct search *s, uint64_t pc, unsigned size, struct rt_updat
 	return !s->fails;
 }
 
+/* True if a function takes arguments in registers that others do not change (clang's regcall, which is in its name). */
+static bool has_regcall(const struct code *code)
+{
+	bool has = false;
+	for (size_t i = 0; i < code->function_count && !has; i++)
+		has = code->functions[i].name && strstr(code->functions[i].name, "__regcall");
+	return has;
+}
+
 static const struct code *code_of(struct code_updates *u, uint64_t pc)
 {
 	struct debug_image *image = debug_image_at(u->debug, pc);
 	if (!image || !image->instrumented)
 		return NULL;
 	size_t i = (size_t)(image - u->debug->images);
-	if (!u->opened[i] && !code_open(&u->codes[i], image))
+	if (!u->opened[i] && (!code_open(&u->codes[i], image) || has_regcall(&u->codes[i])))
 		code_release(&u->codes[i]);
 	u->opened[i] = true;
 	return &u->codes[i];

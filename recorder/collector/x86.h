@@ -23,13 +23,14 @@ enum {
 };
 #define X86_XMM(n) X86_BIT(16 + (n))
 #define X86_ALL_XMM (UINT64_C(0xffff) << 16)
-/* What a call may change, the arguments that it may take in registers, and what registers it may return results in. */
+/* What a call may change, the arguments that it may take in registers, and what functions with another convention leave
+ * as it is: Microsoft's, or how the address of a thread-local variable is asked for. */
 #define X86_CALL_CHANGES                                                                                               \
 	((uint64_t)(X86_RAX | X86_RCX | X86_RDX | X86_RSI | X86_RDI | X86_R8 | X86_R9 | 1 << 10 | 1 << 11) |           \
 	 X86_ALL_XMM | X86_FLAGS)
 #define X86_ARGUMENTS                                                                                                  \
 	((uint64_t)(X86_RCX | X86_RDX | X86_RSI | X86_RDI | X86_R8 | X86_R9 | 1 << 10) | (UINT64_C(0xff) << 16))
-#define X86_RESULTS ((uint64_t)(X86_RAX | X86_RDX) | X86_XMM(0) | X86_XMM(1))
+#define X86_MAY_STAY ((uint64_t)(1 << 11) | (X86_ALL_XMM & ~(UINT64_C(0xff) << 16)))
 
 /* Number of a general register of any width, 0 to 15; -1: it is none. */
 int x86_general(x86_reg r);

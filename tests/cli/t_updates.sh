@@ -116,6 +116,35 @@ for how in 'gcc -O0' 'gcc -O1' 'gcc -O2' 'gcc -Os' 'g++ -O2' 'gcc -O2 -fno-plt' 
 		wrong "$how: of six only lines $(tr '\n' ' ' <found)"
 done
 
+# An argument in a register that functions do not change by convention (clang's regcall).
+cat >sums.c <<'END'
+#include <pthread.h>
+long sent, shown;
+__attribute__((noinline, regcall)) long sum(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k)
+{
+	return a + b + c + d + e + f + g + h + i + j * 3 + k * 5;
+}
+static void *work(void *arg)
+{
+	long t = sent;
+	sent = 4;
+	t = sum(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, t);
+	shown = t;
+	return arg;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, work, 0);
+	return pthread_join(t, 0);
+}
+END
+if command -v clang >/dev/null; then
+	# shellcheck disable=SC2046
+	clang -O1 -w $("$racetrace" --cflags) sums.c -o sums -pthread $("$racetrace" --libs) && "$racetrace" record -o t.zst ./sums || exit 1
+	"$racetrace" dump --format jsonl t.zst | jq -se '(.[0].updates // []) == []' >found || wrong "regcall: $(cat found)"
+fi
+
 # trace HOW: two threads write x on either side of critical sections that count. HOW: listed, or not; before, behind: the
 # second one reads in another way what it counts, before that or behind.
 trace() {
