@@ -13,7 +13,8 @@ static const struct {
     [REASON_RACY_READ] = {"racy-read", "the schedule depends on what a racy read saw", NULL, NULL},
     [REASON_VALUES] = {"values", "reads that see other writes of the same values may allow it", NULL, NULL},
     [REASON_UPDATES] = {"updates",
-                        "it needs updates to see other writes, on which nothing depends as far as the trace shows",
+                        "it needs updates to see other writes; as far as the trace shows, nothing depends on what "
+                        "they see",
                         NULL, NULL},
     [REASON_WINDOW] = {"window", "more events lie between its own than are looked at", NULL, NULL},
     [REASON_SYNC_ONLY] = {"sync-only", "the program was not instrumented: what else orders it is not known", NULL,

@@ -36,6 +36,32 @@ static bool line_has(const struct report *r, uint32_t e, const char *word)
 	return has;
 }
 
+/* True if the source line calls one of the functions at the place. The list ends with NULL. */
+static bool calls_one_of(const struct report *r, const struct place *place, const char *const *functions)
+{
+	char name[EXPRESSION_MAX];
+	char *line = place_line(r, place);
+	bool called = line && expression_called(line, place->frame->column, name);
+	free(line);
+	while (called && *functions && strcmp(name, *functions) != 0)
+		functions++;
+	return called && *functions;
+}
+
+static bool closes_stream(const struct report *r, uint32_t e)
+{
+	static const char *const closing[] = {"fclose", "pclose", NULL};
+	struct place place = place_of(r, e);
+	return calls_one_of(r, &place, closing);
+}
+
+bool deed_is_stream(const struct report *r, const struct place *allocated)
+{
+	static const char *const opening[] = {"fopen",     "fopen64",        "fdopen",   "popen", "tmpfile",
+	                                      "tmpfile64", "open_memstream", "fmemopen", NULL};
+	return calls_one_of(r, allocated, opening);
+}
+
 const struct deed_words deed_lives[LIVES] = {
     [LIFE_FREES] = {"frees", "free"},
     [LIFE_CLOSES] = {"closes", "close"},
@@ -49,6 +75,8 @@ enum deed_life deed_life(const struct report *r, uint32_t e)
 	const struct description *d = report_event(r, e);
 	if (d && d->event.flags & RT_F_FREE)
 		return LIFE_FREES;
+	if (rt_op_writes(model_op(r->analysis->model, e)) && closes_stream(r, e))
+		return LIFE_CLOSES;
 	if (!is_call(r, e) || !rt_op_writes(model_op(r->analysis->model, e)))
 		return LIFE_NONE;
 	if (deed_descriptor(r, e) >= 0)
@@ -90,6 +118,16 @@ bool deed_names_members(const struct report *r, const struct anomaly *a, char na
 	}
 	/* One that is part of the other is no other member: s.inner, s.inner.x. */
 	return !expression_has(names[0], member[1]) && !expression_has(names[1], member[0]);
+}
+
+bool deed_is_vtable(const struct report *r, const struct anomaly *a)
+{
+	for (uint32_t i = 0; a->kind == ANOMALY_RACE && i < a->event_count; i++) {
+		const struct description *d = report_event(r, a->events[i]);
+		if (d && d->event.flags & RT_F_VPTR && !(d->event.flags & RT_F_FREE) && rt_op_writes(d->event.op))
+			return true;
+	}
+	return false;
 }
 
 bool deed_waits(const struct report *r, const struct finding *f, uint32_t e)

@@ -30,6 +30,10 @@ bool deed_names_members(const struct report *r, const struct anomaly *a, char na
 /* True if the event reads a flag in the condition of a loop that waits for it without a lock, as far as its source line
  * says. */
 bool deed_waits(const struct report *r, const struct finding *f, uint32_t e);
+/* True if it is a race with the write of an object's vtable pointer: the object is made, or destroyed. */
+bool deed_is_vtable(const struct report *r, const struct anomaly *a);
+/* True if what is allocated at the place is a FILE of the C library's, by its source line. */
+bool deed_is_stream(const struct report *r, const struct place *allocated);
 /* The number of the descriptor that the event is a call on; -1: it is not. */
 int deed_descriptor(const struct report *r, uint32_t e);
 

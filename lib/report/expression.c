@@ -226,17 +226,24 @@ static const char *past_argument(const char *at)
 	return NULL;
 }
 
+/* The name of the call at the column: C's columns are of its first letter, C++'s of its bracket. NULL: none. */
+static const char *call_at(const char *line, uint32_t column)
+{
+	if (!column || column > strlen(line))
+		return NULL;
+	const char *at = line + column - 1;
+	while (line[column - 1] == '(' && at > line && is_in_name(at[-1]))
+		at--;
+	return at > line && is_in_name(at[-1]) ? NULL : at;
+}
+
 bool expression_copied(const char *line, uint32_t column, bool writes, char name[EXPRESSION_MAX])
 {
 	static const char *const copying[] = {"memcpy",  "memmove", "memset",  "mempcpy", "strcpy",
 	                                      "strncpy", "strcat",  "strncat", "sprintf", "snprintf"};
 	enum { READING = 2 }; /* the first ones read their second argument */
-	if (!column || column > strlen(line))
-		return false;
-	const char *at = line + column - 1;
-	if (column > 1 && is_in_name(at[-1]))
-		return false;
-	for (size_t i = 0; i < (writes ? sizeof copying / sizeof *copying : READING); i++) {
+	const char *at = call_at(line, column);
+	for (size_t i = 0; at && i < (writes ? sizeof copying / sizeof *copying : READING); i++) {
 		size_t n = strlen(copying[i]);
 		if (strncmp(at, copying[i], n) != 0 || at[n] != '(')
 			continue;
@@ -359,14 +366,50 @@ int expression_begins(const char *line, const char *function, const char *name)
 	return expression_has(at + n, name) ? 1 : strchr(at + n, ')') ? 0 : -1;
 }
 
+/* True if the text up to `end` has letters, of which none is small. */
+static bool is_macro(const char *at, const char *end)
+{
+	bool letters = false;
+	for (; at < end; at++) {
+		if (islower((unsigned char)*at))
+			return false;
+		letters |= isupper((unsigned char)*at) != 0;
+	}
+	return letters;
+}
+
+/* The call that a macro's arguments, from `at` on, have, but for one of a variant with _r; false: none, or several. */
+static bool called_in(const char *at, char name[EXPRESSION_MAX])
+{
+	char other[EXPRESSION_MAX];
+	int depth = 0;
+	name[0] = '\0';
+	for (const char *begin = at; *at; begin = at) {
+		while (is_in_name(*at))
+			at++;
+		size_t n = (size_t)(at - begin);
+		bool called = n && *at == '(' && !is_macro(begin, at) && !(n > 2 && !strncmp(at - 2, "_r", 2));
+		if (called && take(begin, begin, at, other)) {
+			if (name[0] && strcmp(name, other) != 0)
+				return false;
+			strcpy(name, other);
+		}
+		depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+		if (!*at || !depth)
+			break;
+		at++;
+	}
+	return name[0] != '\0';
+}
+
 bool expression_called(const char *line, uint32_t column, char name[EXPRESSION_MAX])
 {
-	if (!column || column > strlen(line) || (column > 1 && is_in_name(line[column - 2])))
-		return false;
-	const char *at = line + column - 1, *end = at;
-	while (is_in_name(*end))
+	const char *at = call_at(line, column), *end = at;
+	while (at && is_in_name(*end))
 		end++;
-	return *end == '(' && take(line, at, end, name);
+	if (at && *end == '(' && is_macro(at, end))
+		return called_in(end, name);
+	return at && *end == '(' && take(line, at, end, name);
 }
 
 bool expression_freed(const char *line, char name[EXPRESSION_MAX])

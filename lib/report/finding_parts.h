@@ -13,7 +13,7 @@ struct text {
 __attribute__((format(printf, 2, 3))) void say(struct text *t, const char *format, ...);
 /* "`push`"; "a thread" where no function is known. */
 void say_function(struct text *t, const struct finding_place *place);
-/* The function of another thread beside one that was named; "another thread in it" if it is the same. */
+/* The function of another thread beside one that was named; "another thread in `push`" if it is the same. */
 void say_other_function(struct text *t, const struct finding_place *named, const struct finding_place *other);
 /* The variable of the finding's first anomaly. */
 void say_variable(const struct report *r, struct text *t, const struct finding *f);

@@ -11,23 +11,25 @@ struct race {
 	const struct anomaly *a;
 	struct finding_place p[2];
 	enum deed_life life[2];
-	bool of_life;                   /* what is wrong is that one side ends, or begins, the object's life */
-	bool members;                   /* the two name different members */
-	char names[2][EXPRESSION_MAX];  /* these */
-	bool locked;                    /* each side holds a lock */
-	bool are_readers;               /* both hold one lock, as readers, which exclude no other reader */
-	char readers[SUBJECT_NAME_MAX]; /* that one's name */
+	bool of_life;                  /* what is wrong is that one side ends, or begins, the object's life */
+	bool members;                  /* the two name different members */
+	char names[2][EXPRESSION_MAX]; /* these */
+	bool locked;                   /* each side holds a lock */
+	bool are_readers;              /* both hold one lock, as readers, which exclude no other reader */
+	bool is_lost;                  /* both hold a lock of one address, which is not one lock held throughout */
+	char common[SUBJECT_NAME_MAX]; /* that one's name */
 };
 
-static void find_readers(struct race *x)
+static void find_common(struct race *x)
 {
 	const struct description *d[2] = {report_event(x->r, x->a->events[0]), report_event(x->r, x->a->events[1])};
 	x->locked = d[0] && d[1] && d[0]->lock_count && d[1]->lock_count;
 	for (size_t i = 0; x->locked && i < d[0]->lock_count; i++)
 		for (size_t k = 0; k < d[1]->lock_count && !x->are_readers; k++)
 			if (d[0]->locks[i].addr == d[1]->locks[k].addr) {
-				place_held_name(x->r, &d[0]->locks[i], x->readers);
-				x->are_readers = true;
+				place_held_name(x->r, &d[0]->locks[i], x->common);
+				x->are_readers = d[0]->locks[i].shared && d[1]->locks[k].shared;
+				x->is_lost = !x->are_readers;
 			}
 }
 
@@ -42,7 +44,7 @@ static void race_of(const struct report *r, const struct finding *f, struct race
 	bool container = f->lacking < 2 && x->p[0].place.callee && x->p[1].place.callee;
 	x->of_life = (x->life[0] || x->life[1]) && !container;
 	x->members = deed_names_members(r, x->a, x->names);
-	find_readers(x);
+	find_common(x);
 }
 
 /* The side that ends, or begins, what the other may use; the first if both do. */
@@ -70,9 +72,8 @@ static bool is_same_function(const struct race *x)
 static void say_other_actor(const struct race *x, struct text *t, uint32_t side)
 {
 	if (is_same_function(x))
-		say(t, "another thread in it");
-	else
-		say_actor(x, t, side);
+		say(t, "another thread in ");
+	say_actor(x, t, side);
 }
 
 /* " calls `std::map<>::find`" or " reads `x`"; again: of what was named: " reads it". */
@@ -153,8 +154,11 @@ static void title_plain(const struct race *x, struct text *t)
 	say_deed(x, t, !writer, true);
 	if (x->are_readers) {
 		say(t, ", and both hold ");
-		say_lock(t, x->readers);
+		say_lock(t, x->common);
 		say(t, " only as readers");
+	} else if (x->is_lost) {
+		say(t, ", though both hold ");
+		say_lock(t, x->common);
 	} else {
 		say(t, x->locked                ? ", under different locks"
 		       : report_is_hidden(x->a) ? ", and no lock guards both"
@@ -201,6 +205,7 @@ static bool is_in_handler(const struct race *x)
 enum mend {
 	MEND_HAND_OVER,
 	MEND_LIFE,
+	MEND_VTABLE,
 	MEND_ONCE,
 	MEND_MEMBERS,
 	MEND_HANDLER,
@@ -210,6 +215,7 @@ enum mend {
 	MEND_READERS,
 	MEND_LACKING,
 	MEND_ATOMIC,
+	MEND_LOST,
 	MEND_LOCKS,
 	MEND_ANY
 };
@@ -222,6 +228,8 @@ static enum mend mend_of(const struct race *x)
 		return MEND_HAND_OVER;
 	if (x->of_life)
 		return MEND_LIFE;
+	if (deed_is_vtable(r, x->a))
+		return MEND_VTABLE;
 	if (r->entries[f->entries[0]].rank.double_checked)
 		return MEND_ONCE;
 	if (x->members)
@@ -240,22 +248,27 @@ static enum mend mend_of(const struct race *x)
 		return MEND_LACKING;
 	if (rt_op_is_atomic(x->p[0].op) != rt_op_is_atomic(x->p[1].op))
 		return MEND_ATOMIC;
-	return x->locked ? MEND_LOCKS : MEND_ANY;
+	return x->is_lost ? MEND_LOST : x->locked ? MEND_LOCKS : MEND_ANY;
 }
 
 static const char make_once[] = "make it atomic: load it with acquire for the check without the lock, store it with "
-                                "release when all is made; or initialise it once (pthread_once, a static variable of "
-                                "C++)";
+                                "release once all it stands for is initialised; or initialise it once (pthread_once, "
+                                "a static variable of C++)";
 static const char make_free[] =
     "make it atomic and free of locks (a handler may not wait for one), or block the signal "
     "where others use it";
 /* Those that name nothing of the race. */
 static const char *const mends[] = {
     [MEND_HAND_OVER] = "hand the pointer over by release and acquire, or under a lock",
+    [MEND_VTABLE] = "let other threads use the object only after its constructor and before its destructor: hand it "
+                    "over when it is made, join them or count references before it is destroyed",
     [MEND_ONCE] = make_once,
     [MEND_MEMBERS] = "guard both by one lock, or give each bytes of its own (`: 0` between bit-fields)",
     [MEND_HANDLER] = make_free,
     [MEND_FLAG] = "make it atomic: store it with release, load it with acquire; or wait by a condition variable",
+    [MEND_LOST] =
+        "hold one lock at both places; in between this one is released by another thread, or is no longer the "
+        "same lock (destroyed, or its memory freed)",
     [MEND_LOCKS] = "hold one common lock at both places",
     [MEND_ANY] = "guard it by one lock at both places, or make both accesses atomic",
 };
@@ -279,13 +292,40 @@ static void fix_readers(const struct race *x, struct text *t)
 {
 	bool one_place = place_key(&x->p[0].place) == place_key(&x->p[1].place);
 	say(t, "hold ");
-	say_lock(t, x->readers);
+	say_lock(t, x->common);
 	say(t, " as a writer");
 	for (uint32_t s = 0, n = 0; s < 2; s++)
 		if (rt_op_writes(x->p[s].op) && !(n && one_place)) {
 			say(t, n++ ? " and" : "");
 			say_place(t, &x->p[s].place);
 		}
+}
+
+/* True if the place lacks the finding's guard or, if another lock than that is lacked, every lock. */
+static bool lacks(const struct race *x, const struct finding_place *place, bool of_guard)
+{
+	const struct description *d = report_event(x->r, place->e);
+	return of_guard ? !place->guarded : d && !d->lock_count;
+}
+
+/* The other places of the finding that lack the lock. */
+static void say_more_lacking(const struct race *x, struct text *t)
+{
+	enum { SAID = 3 };
+	const struct finding *f = x->f;
+	const struct finding_place *more[FINDING_PLACES_MAX];
+	size_t n = 0;
+	bool of_guard = f->guard.lock != MODEL_NONE && !x->p[f->lacking].guarded && x->p[!f->lacking].guarded;
+	for (size_t i = 0; i < f->place_count; i++)
+		if (lacks(x, &f->places[i], of_guard) && rt_op_is_access(f->places[i].op) && f->places[i].place.frame &&
+		    place_key(&f->places[i].place) != place_key(&x->p[f->lacking].place))
+			more[n++] = &f->places[i];
+	for (size_t i = 0; i < n && i < SAID; i++) {
+		say(t, i + 1 == n ? " and" : ",");
+		say_place(t, &more[i]->place);
+	}
+	if (n > SAID)
+		say(t, " and %zu more places", n - SAID);
 }
 
 static void fix_lacking(const struct race *x, struct text *t)
@@ -295,8 +335,10 @@ static void fix_lacking(const struct race *x, struct text *t)
 	if (x->f->lacked[0])
 		say(t, " `%s`", x->f->lacked);
 	say_place(t, &x->p[side].place);
-	if (x->f->lacked[0])
+	if (x->f->lacked[0]) {
+		say_more_lacking(x, t);
 		return;
+	}
 	say(t, " the lock that is held");
 	say_place(t, &x->p[!side].place);
 }

@@ -52,9 +52,8 @@ void say_function(struct text *t, const struct finding_place *place)
 void say_other_function(struct text *t, const struct finding_place *named, const struct finding_place *other)
 {
 	if (finding_is_same_function(named, other))
-		say(t, "another thread in it");
-	else
-		say_function(t, other);
+		say(t, "another thread in ");
+	say_function(t, other);
 }
 
 /* What begins with __ or _M is no member of the program's: of `std::locale` it is the locale. */
@@ -66,12 +65,28 @@ static void say_global(struct text *t, const char *name)
 	say(t, "`%s`", known);
 }
 
+/* "the stream from main (copy.c:12)": what fopen allocates is known by the line that opens it. */
+static bool say_stream(const struct report *r, struct text *t, const struct subject *s)
+{
+	const struct description *alloc =
+	    s->block.alloc && !s->block.mapped ? description_of(r->descriptions, s->block.alloc) : NULL;
+	struct place place = alloc ? place_of_stack(r, alloc->stack, alloc->stack_count) : (struct place){0};
+	if (!alloc || !deed_is_stream(r, &place))
+		return false;
+	char name[PLACE_FUNCTION_MAX];
+	place_function(&place, name);
+	say(t, "the stream from %s (%s:%" PRIu32 ")", name, subject_basename(place.frame->file), place.frame->line);
+	return true;
+}
+
 void say_variable(const struct report *r, struct text *t, const struct finding *f)
 {
 	const struct anomaly *a = finding_first(r, f);
 	struct subject s;
 	const char *of;
 	int descriptor = deed_descriptor(r, a->events[0]);
+	if (deed_is_vtable(r, a))
+		say(t, "the vtable pointer of ");
 	if (descriptor >= 0)
 		say(t, "descriptor %d", descriptor);
 	else if (f->written[0])
@@ -84,7 +99,7 @@ void say_variable(const struct report *r, struct text *t, const struct finding *
 		say_global(t, s.name);
 	else if (!strcmp(s.kind, "tls") && s.address && (of = strstr(s.name, " of thread ")) && s.size)
 		say(t, "`%.*s`%s", (int)(of - s.name), s.name, of);
-	else
+	else if (!say_stream(r, t, &s))
 		say(t, "the %s", s.name);
 }
 

@@ -260,6 +260,8 @@ static void name_made_function(char name[PLACE_FUNCTION_MAX])
 	} else if (lambda) {
 		outer[lambda - name] = '\0';
 		snprintf(name, PLACE_FUNCTION_MAX, "lambda in %.140s", outer);
+	} else if (begins(name, "__static_initialization_and_destruction") || begins(name, "_GLOBAL__sub_I_")) {
+		snprintf(name, PLACE_FUNCTION_MAX, "static initialisation");
 	} else if (!strcmp(name, "operator()")) {
 		snprintf(name, PLACE_FUNCTION_MAX, "lambda");
 	}

@@ -115,10 +115,13 @@ static void put_uses(const struct printer *p, const struct finding *f)
 	if (!u->accesses)
 		return;
 	fprintf(p->out, "  used by %" PRIu32 " threads", u->threads);
-	if (u->accesses >= TELLING)
+	if (u->accesses >= TELLING && !u->writes)
+		fprintf(p->out, ": written before it is shared, then read %" PRIu64 " times", u->accesses);
+	else if (u->accesses >= TELLING)
 		fprintf(p->out, ": %" PRIu64 " accesses while shared, %" PRIu64 " of them write%s", u->accesses,
 		        u->writes, u->writes == 1 ? "s" : "");
-	fprintf(p->out, "; the two places are reached by %" PRIu32 " and %" PRIu32 "\n", u->reached[0], u->reached[1]);
+	fprintf(p->out, "; the two places are reached by %" PRIu32 " and %" PRIu32 " of them\n", u->reached[0],
+	        u->reached[1]);
 }
 
 static void put_replay(const struct printer *p, const struct finding *f)

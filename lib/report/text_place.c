@@ -74,7 +74,8 @@ static void put_deed(const struct printer *p, const struct finding_place *place,
 		fputs(" in ", p->out);
 		text_put(p, function);
 	}
-	if (place->op != RT_OP_ALLOC)
+	/* What the system knows of a thread's file locks is not told there. */
+	if (place->op != RT_OP_ALLOC && (place->op != RT_OP_BLOCK || d->lock_count))
 		put_locks(p, d);
 }
 

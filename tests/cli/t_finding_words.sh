@@ -1,5 +1,6 @@
 #!/bin/bash
-# t_finding_words.sh BUILD: what findings say of mutexes that are destroyed, descriptors that are closed, bit-fields and flags.
+# t_finding_words.sh BUILD: what findings say of mutexes that are destroyed, descriptors and streams that are closed,
+# bit-fields, flags, objects that are destroyed and locks that are released by others.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 
@@ -112,4 +113,71 @@ jq -e '[.findings[].places[].does] | index("destroys") and index("initialises") 
 mkdir -p elsewhere && timeout 60 "$RACETRACE" record --serial -o elsewhere/words.zst ./words >/dev/null 2>&1
 timeout 60 "$RACETRACE" analyze -f text --fail-on never elsewhere/words.zst >out 2>err
 grep -qE '^  words\.c:[0-9]+ in ' out || wrong "relative paths: $(grep -m 3 'words.c:' out)"
+
+# A stream by the line that opened it, an object by its vtable pointer, and a lock that another thread releases.
+cat >more.cc <<'C'
+#include <atomic>
+#include <cstdio>
+#include <new>
+#include <pthread.h>
+static volatile int lost, seen, last;
+struct base {
+	virtual ~base();
+	virtual int kind() { return 1; }
+};
+__attribute__((noinline)) static int kind_of(base *b) { return b->kind(); }
+base::~base() { last = kind_of(this); }
+struct derived : base {
+	int kind() override { return 2; }
+};
+static FILE *opened;
+static base *object;
+static pthread_mutex_t handed = PTHREAD_MUTEX_INITIALIZER;
+static std::atomic<int> used, taken, written;
+static void *first(void *a)
+{
+	seen = object->kind();
+	used.store(1, std::memory_order_relaxed);
+	pthread_mutex_lock(&handed);
+	lost = 1;
+	taken.store(1, std::memory_order_relaxed);
+	fputs("x", opened);
+	written.store(1, std::memory_order_relaxed);
+	return a;
+}
+static void *second(void *a)
+{
+	while (!used.load(std::memory_order_relaxed))
+		sched_yield();
+	object->~base();
+	while (!taken.load(std::memory_order_relaxed))
+		sched_yield();
+	pthread_mutex_unlock(&handed);
+	pthread_mutex_lock(&handed);
+	lost = 2;
+	pthread_mutex_unlock(&handed);
+	while (!written.load(std::memory_order_relaxed))
+		sched_yield();
+	fclose(opened);
+	return a;
+}
+int main()
+{
+	alignas(derived) static unsigned char room[sizeof(derived)];
+	pthread_t t[2];
+	opened = fopen("/dev/null", "w");
+	object = new (room) derived;
+	pthread_create(&t[0], nullptr, first, nullptr);
+	pthread_create(&t[1], nullptr, second, nullptr);
+	for (pthread_t one : t)
+		pthread_join(one, nullptr);
+	return 0;
+}
+C
+g++ -g -O1 -fsanitize=thread -Wno-tsan more.cc -o more -pthread || exit 1
+timeout 60 "$RACETRACE" record --serial -o more.zst ./more >out 2>err
+timeout 60 "$RACETRACE" analyze -f text --fail-on never more.zst >out 2>err
+says '`second` closes the stream from main (more.cc:' 'second: main.2 closes' '  fix: close it only after the last use'
+says 'writes the vtable pointer of `main' '  fix: let other threads use the object only after its constructor'
+says 'writes it, though both hold `handed`' '  fix: hold one lock at both places; in between this one is released by another thread'
 [ $fail = 0 ]

@@ -133,6 +133,16 @@ START_TEST(what_a_line_calls_or_frees)
 	char name[EXPRESSION_MAX];
 	ck_assert(expression_called("  r = localtime(&t);", 7, name));
 	ck_assert_str_eq(name, "localtime");
+	ck_assert(expression_called("  r = localtime(&t);", 16, name)); /* as C++ has it */
+	ck_assert_str_eq(name, "localtime");
+	/* Of a macro, its arguments tell. */
+	ck_assert(expression_called("KEPT(by_ctime, ctime(&zero), ctime_r(&zero, TEXT))", 1, name));
+	ck_assert_str_eq(name, "ctime");
+	ck_assert(!expression_called("EITHER(ctime(&t), asctime(&tm))", 1, name));
+	ck_assert(expression_called("KEPT(by_x, USE(readdir(d)))", 1, name));
+	ck_assert_str_eq(name, "readdir");
+	ck_assert(!expression_called("KEPT(a, b)", 1, name));
+	ck_assert(!expression_called("KEPT(a, ctime", 1, name) || !strcmp(name, "ctime"));
 	ck_assert(!expression_called("  r = localtime(&t);", 8, name));
 	ck_assert(!expression_called("  r = x + 1;", 7, name));
 	ck_assert(!expression_called("", 1, name));
