@@ -243,13 +243,12 @@ static enum rt_status search_pairs(struct analysis *a, const struct search_conte
 	return race_search(c, &a->anomalies, err);
 }
 
-/* By the language's model: what the observed races follow from. */
+/* By the language's model: what the races follow from. */
 static enum rt_status find_causes(struct analysis *a, const struct search_context *c, struct rt_error *err)
 {
-	const struct order_result *hb = a->order_results[c->hb];
-	if (!hb)
+	if (!a->order_results[c->hb])
 		return RT_OK; /* no race was observed */
-	enum rt_status status = follow_find(a->model, hb, rt_trace_info(a->trace)->exact, a->limits.of[LIMIT_FOLLOWS],
+	enum rt_status status = follow_find(&a->facts, rt_trace_info(a->trace)->exact, a->limits.of[LIMIT_FOLLOWS],
 	                                    &a->anomalies, &a->causes, err);
 	limits_reach(&a->limits, LIMIT_FOLLOWS, a->causes.cut);
 	return status;

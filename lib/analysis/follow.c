@@ -10,7 +10,6 @@
 
 #include "lib/analysis/follow_graph.h"
 #include "lib/base/vec.h"
-#include "lib/order/builtin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +29,14 @@ struct follow_group {
 
 struct follow_finder {
 	const struct model *m;
+	struct facts *facts;
 	struct anomaly_list *list;
 	struct causes *causes;
 	struct follow_graph graph;
 	struct follow_group *groups;
 	uint32_t group_count;
+	struct follow_group *predicted; /* one for each predicted race that may follow another */
+	uint32_t predicted_count;
 	uint32_t *next;     /* by anomaly: the next one of its group */
 	uint32_t *cause_of; /* by label: index into causes; MODEL_NONE: not used so far */
 	uint32_t *named, named_count, named_capacity;
@@ -71,6 +73,21 @@ static void join_group(struct follow_finder *f, uint32_t label, uint32_t index)
 	}
 }
 
+/* A lock orders its events in this run. */
+static bool is_predicted_race(const struct follow_finder *f, const struct anomaly *a)
+{
+	return a->kind == ANOMALY_RACE && a->verdict == VERDICT_PREDICTED && !a->reasons.capped &&
+	       !anomaly_is_of_blocks(f->m, a);
+}
+
+static void keep_predicted(struct follow_finder *f, uint32_t index)
+{
+	const struct anomaly *a = &f->list->items[index];
+	f->next[index] = MODEL_NONE;
+	f->predicted[f->predicted_count++] =
+	    (struct follow_group){.first = index, .e1 = a->events[0], .e2 = a->events[1]};
+}
+
 /* True if there is a race that may follow another. */
 static bool make_groups(struct follow_finder *f)
 {
@@ -78,10 +95,13 @@ static bool make_groups(struct follow_finder *f)
 	bool some = false;
 	f->next = calloc(count + 1, sizeof *f->next);
 	f->groups = calloc(count + 1, sizeof *f->groups);
-	f->no_memory = !f->next || !f->groups;
+	f->predicted = calloc(count + 1, sizeof *f->predicted);
+	f->no_memory = !f->next || !f->groups || !f->predicted;
 	/* From the last one on, so that the first of a group is its first. */
 	for (size_t i = count; !f->no_memory && i-- > 0;) {
 		const struct anomaly *a = &f->list->items[i];
+		if (is_predicted_race(f, a))
+			keep_predicted(f, (uint32_t)i);
 		if (!is_observed_race(f, a))
 			continue;
 		uint32_t label = follow_label(&f->graph, model_position_of(f->m, a->events[0]),
@@ -91,7 +111,7 @@ static bool make_groups(struct follow_finder *f)
 		join_group(f, label, (uint32_t)i);
 		some |= a->follows || !f->graph.exact;
 	}
-	return some;
+	return some || f->predicted_count;
 }
 
 /* ---- Roots ---- */
@@ -103,12 +123,12 @@ static uint32_t ordered(struct follow_finder *f, uint32_t e1, uint32_t e2)
 	return node == MODEL_NONE && !f->graph.exact ? follow_reaches(&f->graph, e2, e1) : node;
 }
 
-/* The other kept instances that happens-before leaves unordered. */
+/* The other kept instances that the graph's order leaves unordered. */
 static bool others_ordered(struct follow_finder *f, const struct anomaly *a, uint32_t *asked)
 {
 	for (uint32_t i = 0; i < a->other_count && *asked < INSTANCES; i++) {
 		uint32_t e1 = a->others[(size_t)2 * i], e2 = a->others[(size_t)2 * i + 1];
-		if (!hb_unordered(f->graph.hb, e1, e2))
+		if (segment_order_before(f->graph.order, e1, e2))
 			continue;
 		++*asked;
 		if (ordered(f, e1, e2) == MODEL_NONE)
@@ -271,6 +291,21 @@ static void find_causes(struct follow_finder *f)
 			name_causes(f, &f->groups[i]);
 }
 
+/* Of predicted races: what orders their events in every run, whichever thread gets a lock first. */
+static void find_causes_of_predicted(struct follow_finder *f)
+{
+	f->graph.order = facts_por(f->facts);
+	f->no_memory |= !f->graph.order;
+	for (uint32_t i = 0; i < f->predicted_count && !follow_spent(&f->graph) && !f->no_memory; i++) {
+		struct follow_group *g = &f->predicted[i];
+		uint32_t asked = 1;
+		/* An atomic that races may itself be what orders the pair. */
+		if (!segment_order_before(f->graph.order, g->e1, g->e2) &&
+		    others_ordered(f, &f->list->items[g->first], &asked))
+			name_causes(f, g);
+	}
+}
+
 static void decide(struct follow_finder *f)
 {
 	follow_graph_build(&f->graph);
@@ -282,8 +317,19 @@ static void decide(struct follow_finder *f)
 	find_followers(f, true);
 	find_followers(f, false);
 	find_causes(f);
+	find_causes_of_predicted(f);
 	f->no_memory |= f->graph.failed;
 	f->causes->cut = follow_spent(&f->graph);
+}
+
+static void give_to(struct follow_finder *f, const struct follow_group *g)
+{
+	for (uint32_t k = g->first; k != MODEL_NONE && g->named_count; k = f->next[k]) {
+		struct anomaly *a = &f->list->items[k];
+		a->follows = true;
+		a->causes = f->named + g->named;
+		a->cause_count = g->named_count;
+	}
 }
 
 /* Stores the causes in the anomalies. */
@@ -293,20 +339,18 @@ static void give(struct follow_finder *f)
 	for (size_t i = 0; i < f->list->count; i++)
 		f->list->items[i].follows = false;
 	for (uint32_t i = 0; f->named && i < f->group_count; i++)
-		for (uint32_t k = f->groups[i].first; k != MODEL_NONE && f->groups[i].named_count; k = f->next[k]) {
-			struct anomaly *a = &f->list->items[k];
-			a->follows = true;
-			a->causes = f->named + f->groups[i].named;
-			a->cause_count = f->groups[i].named_count;
-		}
+		give_to(f, &f->groups[i]);
+	for (uint32_t i = 0; f->named && i < f->predicted_count; i++)
+		give_to(f, &f->predicted[i]);
 	f->named = NULL;
 }
 
-enum rt_status follow_find(const struct model *m, const struct order_result *hb, bool exact, uint64_t work,
-                           struct anomaly_list *list, struct causes *causes, struct rt_error *err)
+enum rt_status follow_find(struct facts *facts, bool exact, uint64_t work, struct anomaly_list *list,
+                           struct causes *causes, struct rt_error *err)
 {
-	struct follow_finder f = {.m = m, .list = list, .causes = causes};
-	f.no_memory = !follow_graph_init(&f.graph, m, hb, exact, work);
+	struct follow_finder f = {.m = facts->m, .facts = facts, .list = list, .causes = causes};
+	const struct segment_order *hb = facts_hb(facts);
+	f.no_memory = !hb || !follow_graph_init(&f.graph, f.m, hb, exact, work);
 	if (!f.no_memory && list->count < MODEL_NONE && make_groups(&f))
 		decide(&f);
 	f.no_memory |= f.graph.failed;
@@ -314,6 +358,7 @@ enum rt_status follow_find(const struct model *m, const struct order_result *hb,
 		give(&f);
 	free(f.named);
 	free(f.groups);
+	free(f.predicted);
 	free(f.next);
 	free(f.cause_of);
 	follow_graph_release(&f.graph);

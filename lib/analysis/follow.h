@@ -1,12 +1,14 @@
 /*
- * The causes of observed races. By the language each pair of conflicting accesses that happens-before leaves unordered
+ * The causes of races. By the language each pair of conflicting accesses that happens-before leaves unordered
  * is a data race. If SHB orders the pair, it does so by what some read saw: a read that races itself, or one of a
- * relaxed atomic. The pair is then a consequence of that cause, and is listed under it.
+ * relaxed atomic. The pair is then a consequence of that cause, and is listed under it. So is a predicted race that
+ * beside such reads only the order in which locks were taken orders.
  */
 #ifndef LIB_ANALYSIS_FOLLOW_H
 #define LIB_ANALYSIS_FOLLOW_H
 
 #include "lib/anomaly/anomaly.h"
+#include "lib/relation/facts.h"
 
 /* A race, or a relaxed atomic. */
 struct cause {
@@ -23,11 +25,11 @@ struct causes {
 };
 
 /*
- * work: comparisons of clocks that it may take. Sets `causes` of the observed races in the list, and `follows`. hb:
- * that order's result. The list must not be sorted or changed afterwards. causes must outlive it.
+ * work: comparisons of clocks that it may take. Sets `causes` of the races in the list, and `follows`. exact: the
+ * trace's order is. The list must not be sorted or changed afterwards. causes must outlive it.
  */
-enum rt_status follow_find(const struct model *m, const struct order_result *hb, bool exact, uint64_t work,
-                           struct anomaly_list *list, struct causes *causes, struct rt_error *err);
+enum rt_status follow_find(struct facts *facts, bool exact, uint64_t work, struct anomaly_list *list,
+                           struct causes *causes, struct rt_error *err);
 void causes_release(struct causes *c);
 
 #endif

@@ -5,7 +5,6 @@
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
-#include "lib/order/builtin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +15,11 @@ struct follow_labels {
 	UT_hash_handle hh;
 };
 
-bool follow_graph_init(struct follow_graph *g, const struct model *m, const struct order_result *hb, bool exact,
+bool follow_graph_init(struct follow_graph *g, const struct model *m, const struct segment_order *hb, bool exact,
                        uint64_t bound)
 {
 	size_t threads = (size_t)m->thread_count + 1;
-	*g = (struct follow_graph){.m = m, .hb = hb, .exact = exact, .bound = bound};
+	*g = (struct follow_graph){.m = m, .order = hb, .exact = exact, .bound = bound};
 	g->of_thread = calloc(threads + 1, sizeof *g->of_thread);
 	g->arrived = malloc(threads * sizeof *g->arrived);
 	g->known = malloc(threads * sizeof *g->known);
@@ -63,11 +62,11 @@ uint32_t follow_label(struct follow_graph *g, uint64_t p1, uint64_t p2, bool rel
 	return label->number;
 }
 
-/* Events of the thread that happen before e. */
+/* Events of the thread that are ordered before e. */
 static uint32_t horizon(struct follow_graph *g, uint32_t e, uint32_t thread)
 {
 	g->work++;
-	return hb_horizon(g->hb, e, thread);
+	return segment_order_horizon(g->order, e, thread);
 }
 
 static bool happens_before(struct follow_graph *g, uint32_t e1, uint32_t e2)

@@ -10,7 +10,7 @@
 #ifndef LIB_ANALYSIS_FOLLOW_GRAPH_H
 #define LIB_ANALYSIS_FOLLOW_GRAPH_H
 
-#include "lib/order/order.h"
+#include "lib/relation/por.h"
 
 /* Two source positions; relaxed: of atomics. The edges between them have one label. */
 struct follow_label {
@@ -36,8 +36,9 @@ struct follow_node {
 };
 
 struct follow_graph {
-	const struct model *m;         /* borrowed */
-	const struct order_result *hb; /* borrowed */
+	const struct model *m; /* borrowed */
+	const struct segment_order
+	    *order; /* borrowed: happens-before, with which it is built; queries may use another */
 	bool exact;
 	bool failed;   /* no memory */
 	uint64_t work; /* comparisons of clocks and positions so far */
@@ -60,7 +61,7 @@ struct follow_graph {
 };
 
 /* bound: most work. False without memory; the caller releases it in any case. */
-bool follow_graph_init(struct follow_graph *g, const struct model *m, const struct order_result *hb, bool exact,
+bool follow_graph_init(struct follow_graph *g, const struct model *m, const struct segment_order *hb, bool exact,
                        uint64_t bound);
 void follow_graph_release(struct follow_graph *g);
 /* Number of the label of these positions; make: adds one if there is none; otherwise MODEL_NONE. */
@@ -68,8 +69,8 @@ uint32_t follow_label(struct follow_graph *g, uint64_t p1, uint64_t p2, bool rel
 /* Makes the edges of all existing labels, and of relaxed atomics, whose labels it adds. */
 void follow_graph_build(struct follow_graph *g);
 /*
- * The end node of a path from e1 to e2 (unordered by hb) without an edge to e2 itself; parents lead back to the start.
- * MODEL_NONE: there is no path, or the bound was reached.
+ * The end node of a path from e1 to e2 (unordered by `order`) without an edge to e2 itself; parents lead back to the
+ * start. MODEL_NONE: there is no path, or the bound was reached.
  */
 uint32_t follow_reaches(struct follow_graph *g, uint32_t e1, uint32_t e2);
 /* True if the bound was reached or memory ran out: its answers are then void. */

@@ -60,7 +60,7 @@ struct anomaly {
 	const char *pattern; /* "w-r"; borrowed from the pattern table */
 	enum verdict verdict;
 	enum witness_kind witness;
-	bool follows;           /* observed, and only another race or a relaxed atomic orders it */
+	bool follows;           /* only another race or a relaxed atomic orders it, or that and locks alone */
 	const uint32_t *causes; /* its causes: indices into analysis.causes; borrowed */
 	uint32_t cause_count;
 	uint32_t orders_run;       /* bit i: orders[i] was computed for the instance */

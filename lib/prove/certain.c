@@ -123,13 +123,12 @@ static bool uncertain_in(struct certain *c, uint32_t cell, uint32_t e)
 	return c->uncertain[entry / 8] >> entry % 8 & 1;
 }
 
-/* True if the event is a read whose writer is not certain. */
-static bool certain_is_uncertain(struct certain *c, uint32_t e)
+bool certain_is_uncertain(struct certain *c, uint32_t e)
 {
 	const struct model *m = c->m;
 	unsigned op = model_op(m, e);
 	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
-	if (!rt_op_is_access(op) || !rt_op_reads(op))
+	if (c->exact || !rt_op_is_access(op) || !rt_op_reads(op))
 		return false;
 	for (uint32_t cell = m->events[e].object; cell < end; cell++)
 		if (uncertain_in(c, cell, e))
@@ -184,7 +183,7 @@ bool certain_writers(struct certain *c, uint32_t e, uint64_t most, bool (*f)(voi
 {
 	const struct model *m = c->m;
 	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
-	if (c->exact || !certain_is_uncertain(c, e))
+	if (!certain_is_uncertain(c, e))
 		return true;
 	for (uint32_t cell = m->events[e].object; cell < end; cell++)
 		if (m->cells[cell].count > most || !writers_in(c, cell, e, f, arg))

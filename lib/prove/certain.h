@@ -19,6 +19,9 @@ void certain_free(struct certain *c);
 uint32_t certain_count_uncertain(struct certain *c, const struct schedule *s, const uint32_t *goal, uint32_t goal_count,
                                  uint32_t *first);
 
+/* True if the event is a read whose writer is not certain. */
+bool certain_is_uncertain(struct certain *c, uint32_t e);
+
 /*
  * If the event is a read whose writer is not certain, calls f for the writes that it may have seen. Of each thread that
  * is the last one that neither comes after the read nor was covered before it. The same thread's earlier ones are not

@@ -49,12 +49,33 @@ static enum rt_status only_updates(struct provers *p, const struct goal *goal, c
 	return RT_OK;
 }
 
+/* True if racing reads alone need to see another write in the schedule that was found, and updates on which nothing
+ * depends. Only time stamps tell what the former saw in the run. */
+static bool only_racy_reads(struct provers *p)
+{
+	const struct judge_reads *reads = &p->conditional.reads;
+	bool racy = false;
+	for (uint32_t i = 0; i < reads->count; i++) {
+		bool uncertain = certain_is_uncertain(p->certain, reads->events[i]);
+		if (!uncertain && !model_is_update(p->m, reads->events[i]))
+			return false;
+		racy |= uncertain;
+	}
+	return racy;
+}
+
 /* Why it is predicted after all, in this instance. */
 struct milder {
-	bool updates;   /* updates alone would have to see other writes */
-	bool own_reads; /* its own reads alone would, right before its next event */
-	bool proved;    /* the judge knows that updates alone would, and that nothing depends on them */
+	bool racy_reads; /* racing reads would have to see other writes */
+	bool updates;    /* updates alone would have to see other writes */
+	bool own_reads;  /* its own reads alone would, right before its next event */
+	bool proved;     /* the judge knows that updates alone would, and that nothing depends on them */
 };
+
+static bool is_milder(const struct milder *m)
+{
+	return m->racy_reads || m->updates || m->own_reads || m->proved;
+}
 
 static enum search_answer own_reads(struct provers *p, const struct goal *goal, struct schedule *schedule)
 {
@@ -97,8 +118,8 @@ static enum rt_status settle_instance(struct provers *p, struct anomaly *a, cons
 		status = rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
 	else if (*answer == SEARCH_FOUND && !(status = only_updates(p, goal, &schedule, &milder->updates, err))) {
 		milder->proved = c->reads.count && is_witness(p, goal, &schedule);
-		bool milds = milder->updates || milder->own_reads || milder->proved;
-		status = adopt_conditional(p, a, goal, milds, &schedule, err);
+		milder->racy_reads = only_racy_reads(p);
+		status = adopt_conditional(p, a, goal, is_milder(milder), &schedule, err);
 	}
 	schedule_release(&schedule);
 	return status;
@@ -122,14 +143,13 @@ enum rt_status provers_settle(struct provers *p, struct anomaly *a, struct rt_er
 	const struct anomaly asked = *a;
 	const uint32_t instances = 1 + a->other_count;
 	bool refuted = !a->partial && a->count <= instances && !sync_may_exceed(p->m), witness = false;
-	struct milder milder = {false, false, false};
+	struct milder milder = {false, false, false, false};
 	enum rt_status status = RT_OK;
 	if (a->verdict != VERDICT_CONDITIONAL)
 		return RT_OK;
 	budget_begin(p, a, true);
 	p->more_instances = false;
-	for (uint32_t i = 0;
-	     i < instances && !status && !milder.updates && !milder.own_reads && !milder.proved && !witness; i++) {
+	for (uint32_t i = 0; i < instances && !status && !is_milder(&milder) && !witness; i++) {
 		struct goal goal = goal_of_instance(&asked, i);
 		enum search_answer answer;
 		if (a->need_count && (i >= TRIES || a->need_total <= FEW_READS))
@@ -144,11 +164,13 @@ enum rt_status provers_settle(struct provers *p, struct anomaly *a, struct rt_er
 		prove(p, a);
 	if (a->verdict == VERDICT_PROVED)
 		return status;
-	if (witness || milder.updates || milder.own_reads) {
+	milder.proved = false;
+	if (witness || is_milder(&milder)) {
 		a->verdict = VERDICT_PREDICTED;
-		reasons_add(&a->reasons, milder.updates     ? REASON_UPDATES
-		                         : milder.own_reads ? REASON_OWN_READ
-		                                            : REASON_BUDGET);
+		reasons_add(&a->reasons, milder.updates      ? REASON_UPDATES
+		                         : milder.own_reads  ? REASON_OWN_READ
+		                         : milder.racy_reads ? REASON_RACY_READ
+		                                             : REASON_BUDGET);
 	} else if (refuted) {
 		a->verdict = VERDICT_REFUTED;
 	}

@@ -25,6 +25,12 @@ const char *follows_under(const struct report *r, const struct anomaly *anomaly)
 	return "";
 }
 
+const char *follows_beside(enum verdict verdict)
+{
+	return verdict == VERDICT_PREDICTED ? "beside it only locks order its events, in this run"
+	                                    : "nothing else orders its events";
+}
+
 struct anomaly follows_pair(const struct cause *cause)
 {
 	return (struct anomaly){

@@ -11,6 +11,9 @@ const char *follows_id(const struct report *r, const struct anomaly *anomaly, ui
 /* The id that the anomaly is listed under: that of its first listed cause; "" if there is none. */
 const char *follows_under(const struct report *r, const struct anomaly *anomaly);
 
+/* What orders the events of an anomaly of this verdict beside its causes; constant. */
+const char *follows_beside(enum verdict verdict);
+
 enum { FOLLOWS_TEXT_MAX = 700 };
 /* A relaxed atomic as a sentence: "`go` is relaxed: release and acquire would order it". */
 void follows_text(const struct report *r, const struct cause *cause, char text[FOLLOWS_TEXT_MAX]);

@@ -121,15 +121,15 @@ static void put_needs(const struct page *p, const struct anomaly *anomaly)
 /* The causes that it follows. */
 static void put_follows(const struct page *p, const struct anomaly *anomaly)
 {
+	const char *beside = follows_beside(anomaly->verdict);
 	char text[FOLLOWS_TEXT_MAX];
 	for (uint32_t i = 0; i < anomaly->cause_count; i++) {
 		const struct cause *cause = follows_cause(p->r, anomaly, i);
 		const char *id = follows_id(p->r, anomaly, i);
 		if (*id && p->r->by_anomaly)
-			fprintf(p->out, "<p>Follows <a href=\"#%s\">%s</a>: nothing else orders its events.</p>\n", id,
-			        id);
+			fprintf(p->out, "<p>Follows <a href=\"#%s\">%s</a>: %s.</p>\n", id, id, beside);
 		else if (*id)
-			fprintf(p->out, "<p>Follows %s: nothing else orders its events.</p>\n", id);
+			fprintf(p->out, "<p>Follows %s: %s.</p>\n", id, beside);
 		if (cause->anomaly != MODEL_NONE)
 			continue;
 		follows_text(p->r, cause, text);

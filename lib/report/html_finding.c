@@ -3,6 +3,7 @@
  * its anomalies are folded below. Notes are in a folded list.
  */
 #include "lib/report/deed.h"
+#include "lib/report/follows.h"
 #include "lib/report/html.h"
 #include "lib/report/waiting.h"
 
@@ -141,10 +142,10 @@ static void put_guard(const struct page *p, const struct finding *f)
 static void put_follows(const struct page *p, const struct finding *f)
 {
 	if (f->follows && !html_is_shown(f->follows))
-		fprintf(p->out, "<p>Follows %s: nothing else orders its events.</p>\n", f->follows->id);
+		fprintf(p->out, "<p>Follows %s: %s.</p>\n", f->follows->id, follows_beside(f->verdict));
 	else if (f->follows)
-		fprintf(p->out, "<p>Follows <a href=\"#%s\">%s</a>: nothing else orders its events.</p>\n",
-		        f->follows->id, f->follows->id);
+		fprintf(p->out, "<p>Follows <a href=\"#%s\">%s</a>: %s.</p>\n", f->follows->id, f->follows->id,
+		        follows_beside(f->verdict));
 }
 
 static void put_fix(const struct page *p, const struct finding *f)

@@ -291,7 +291,7 @@ static void put_follows(const struct printer *p, const struct anomaly *anomaly)
 		const struct cause *cause = follows_cause(p->r, anomaly, i);
 		const char *id = follows_id(p->r, anomaly, i);
 		if (*id)
-			fprintf(p->out, "  follows %s: nothing else orders its events\n", id);
+			fprintf(p->out, "  follows %s: %s\n", id, follows_beside(anomaly->verdict));
 		if (cause->anomaly != MODEL_NONE)
 			continue;
 		follows_text(p->r, cause, text);

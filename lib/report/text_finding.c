@@ -1,5 +1,6 @@
 /* A finding in the text report: what is wrong, the places side by side, the guard, how to fix it and how to see more.
  */
+#include "lib/report/follows.h"
 #include "lib/report/text.h"
 
 #include <inttypes.h>
@@ -100,7 +101,9 @@ static void put_followers(const struct printer *p, const struct finding *f)
 			fputs("  from it follow, as nothing else orders them:\n", p->out);
 		if (count > FOLLOWERS_SHOWN)
 			continue;
-		int used = fprintf(p->out, "    %s: ", other->id);
+		bool predicted = other->verdict == VERDICT_PREDICTED;
+		int used =
+		    fprintf(p->out, "    %s%s: ", other->id, predicted ? " (in this run locks order it, too)" : "");
 		finding_title(p->r, other, text);
 		text_put_words(p, PLAIN, text, used > 0 ? (uint32_t)used : 0, 8);
 		fputc('\n', p->out);
@@ -176,7 +179,7 @@ void text_put_finding(const struct printer *p, const struct finding *f)
 	put_guard(p, f);
 	put_uses(p, f);
 	if (f->follows)
-		fprintf(p->out, "  follows %s: nothing else orders its events\n", f->follows->id);
+		fprintf(p->out, "  follows %s: %s\n", f->follows->id, follows_beside(f->verdict));
 	put_followers(p, f);
 	text_put_reasons(p, first->anomaly);
 	text_put_schedule(p, first);

@@ -54,11 +54,13 @@ void oracle_random(struct oracle_trace *t, uint64_t seed, unsigned features, int
 void oracle_run(const struct oracle_trace *t, struct oracle *out);
 
 /*
- * Is e1 before e2 by happens-before and by edges from writes to the reads that saw them, as far as those count, e2's
- * own left out?
+ * Is e1 before e2 by happens-before and by edges from writes to the reads that saw them, as far as those count and
+ * happens-before leaves the two unordered, e2's own left out? locks: the former has the edges between critical
+ * sections.
  */
 typedef bool oracle_edge_counts(const struct oracle_trace *t, int write, int read, const void *arg);
-bool oracle_ordered(const struct oracle_trace *t, int e1, int e2, oracle_edge_counts *counts, const void *arg);
+bool oracle_ordered(const struct oracle_trace *t, int e1, int e2, bool locks, oracle_edge_counts *counts,
+                    const void *arg);
 
 /*
  * Is this a correct reordering (events' places in the trace, in their new order) after which both e1 and e2 are their

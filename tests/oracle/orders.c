@@ -414,19 +414,24 @@ void oracle_run(const struct oracle_trace *t, struct oracle *out)
 	oracle_reorder(t, false, out->predictable);
 }
 
-bool oracle_ordered(const struct oracle_trace *t, int e1, int e2, oracle_edge_counts *counts, const void *arg)
+bool oracle_ordered(const struct oracle_trace *t, int e1, int e2, bool locks, oracle_edge_counts *counts,
+                    const void *arg)
 {
-	static oracle_pairs hb, before;
+	static oracle_pairs hb, with_locks, before;
 	memset(hb, 0, sizeof hb);
 	oracle_por_edges(t, hb);
 	oracle_thread_edges(t, hb);
-	oracle_lock_edges(t, hb);
+	memcpy(with_locks, hb, sizeof hb);
+	oracle_lock_edges(t, with_locks);
+	if (locks)
+		memcpy(hb, with_locks, sizeof hb);
 	memcpy(before, hb, sizeof before);
+	close_over(with_locks, t->count);
 	for (int i = 0; i < t->count; i++)
 		for (int half = 0; half < ORACLE_HALVES; half++) {
 			bool reads = rt_op_reads(t->events[i].op) && oracle_halves(&t->events[i]) >> half & 1;
 			int w = reads ? oracle_last_write(t, half, i) : -1;
-			if (w >= 0 && counts(t, w, i, arg))
+			if (w >= 0 && !with_locks[w][i] && counts(t, w, i, arg))
 				before[w][i] = true;
 		}
 	close_over(hb, t->count);

@@ -1,7 +1,7 @@
 /*
- * What observed races follow from, against the oracle: on small random traces with atomics of every memory order, a
+ * What races follow from, against the oracle: on small random traces with atomics of every memory order, an observed
  * race follows another exactly if SHB orders all pairs of its source positions; each cause is a race that follows no
- * other or a relaxed atomic, and without the causes' edges nothing orders the pair.
+ * other or a relaxed atomic, and without the causes' edges nothing orders the pair, or a predicted one only locks.
  */
 #include "lib/analysis/analysis.h"
 #include "tests/unit/random_trace.h"
@@ -23,11 +23,11 @@ static const unsigned mixes[] = {
 };
 enum { MIXES = sizeof mixes / sizeof *mixes };
 
-static struct analysis *analyze(struct rt_trace *trace)
+static struct analysis *analyze(struct rt_trace *trace, bool proves)
 {
 	struct analysis *a = NULL;
 	struct analysis_options options = {
-	    .kinds = 1u << ANOMALY_RACE, .unproved = true, .set_memory_model = true, .memory_model = RT_MODEL_C11};
+	    .kinds = 1u << ANOMALY_RACE, .unproved = !proves, .set_memory_model = true, .memory_model = RT_MODEL_C11};
 	struct rt_error err = {0};
 	if (analysis_run(trace, &options, &a, &err))
 		ck_abort_msg("%s", err.message);
@@ -86,6 +86,12 @@ static bool counts(const struct oracle_trace *t, int write, int read, const void
 	return p.relaxed || some_pair(t, c->o->shb, p, &first);
 }
 
+static bool no_edge_counts(const struct oracle_trace *t, int write, int read, const void *arg)
+{
+	(void)t, (void)write, (void)read, (void)arg;
+	return false;
+}
+
 static int place(const struct analysis *a, uint32_t e)
 {
 	return (int)a->model->events[e].number - 1;
@@ -115,19 +121,20 @@ static void check_needed(const struct oracle_trace *t, const struct analysis *a,
                          struct counting *c)
 {
 	int e1 = place(a, x->events[0]), e2 = place(a, x->events[1]), alone = 0, again = 0;
+	const bool locks = x->verdict == VERDICT_OBSERVED;
 	c->count = 0;
-	if (!oracle_ordered(t, e1, e2, counts, c))
+	if (!oracle_ordered(t, e1, e2, locks, counts, c))
 		ck_abort_msg("(%d, %d) is said to be ordered in\n%s", e1 + 1, e2 + 1, random_text(t));
 	for (uint32_t i = 0; i < x->cause_count; i++)
 		c->without[c->count++] = pair_of_cause(t, a, &a->causes.items[x->causes[i]]);
-	if (oracle_ordered(t, e1, e2, counts, c))
+	if (oracle_ordered(t, e1, e2, locks, counts, c))
 		ck_abort_msg("(%d, %d) is ordered without its causes in\n%s", e1 + 1, e2 + 1, random_text(t));
 	int count = c->count;
 	for (int i = 0; i < count; i++) {
 		struct counting one = {.o = c->o, .without = {c->without[i]}, .count = 1}, rest = *c;
 		rest.without[i] = rest.without[--rest.count];
-		alone += !oracle_ordered(t, e1, e2, counts, &one);
-		again += oracle_ordered(t, e1, e2, counts, &rest);
+		alone += !oracle_ordered(t, e1, e2, locks, counts, &one);
+		again += oracle_ordered(t, e1, e2, locks, counts, &rest);
 	}
 	if (alone != count && again != count)
 		ck_abort_msg("(%d, %d) names %d causes, %d needed alone, %d if the others are not there, in\n%s",
@@ -153,20 +160,36 @@ static void check_cause(const struct oracle_trace *t, const struct oracle *o, co
 }
 
 struct tally {
-	uint64_t roots, followers, relaxed, several;
+	uint64_t roots, followers, relaxed, several, predicted;
 };
+
+/* Locks order it. It follows what orders it besides, if anything does. */
+static void check_predicted(const struct oracle_trace *t, const struct oracle *o, const struct analysis *a,
+                            const struct anomaly *x, struct tally *tally)
+{
+	struct counting c = {.o = o};
+	for (uint32_t k = 0; k < x->cause_count; k++)
+		check_cause(t, o, a, &a->causes.items[x->causes[k]]);
+	int e1 = place(a, x->events[0]), e2 = place(a, x->events[1]);
+	/* Without any edges: an atomic that races may itself order the pair. */
+	if (x->follows)
+		check_needed(t, a, x, &c);
+	else if (!x->other_count && !oracle_ordered(t, e1, e2, false, no_edge_counts, NULL))
+		ck_assert(!oracle_ordered(t, e1, e2, false, counts, &c));
+	tally->predicted += x->follows;
+}
 
 static void check(const struct oracle_trace *t, const struct oracle *o, struct tally *tally)
 {
 	struct memory_trace memory;
-	struct analysis *a = analyze(random_trace(&memory, t));
+	struct analysis *a = analyze(random_trace(&memory, t), false);
 	struct counting c = {.o = o};
 	for (size_t i = 0; i < a->anomalies.count; i++) {
 		const struct anomaly *x = &a->anomalies.items[i];
 		struct pair p = pair_of(t, place(a, x->events[0]), place(a, x->events[1]));
 		int first;
 		if (x->verdict != VERDICT_OBSERVED) {
-			ck_assert(!x->follows && !x->cause_count);
+			check_predicted(t, o, a, x, tally);
 			continue;
 		}
 		bool root = some_pair(t, o->shb, p, &first);
@@ -202,10 +225,12 @@ START_TEST(causes_are_roots_and_without_them_nothing_is_ordered)
 		oracle_run(&t, &o);
 		check(&t, &o, &tally);
 	}
-	printf("follow: %lu roots, %lu followers, %lu of relaxed atomics, %lu of several causes\n", tally.roots,
-	       tally.followers, tally.relaxed, tally.several);
+	printf("follow: %lu roots, %lu followers, %lu of relaxed atomics, %lu of several causes, %lu predicted\n",
+	       tally.roots, tally.followers, tally.relaxed, tally.several, tally.predicted);
 	ck_assert_uint_gt(tally.roots, 0);
 	assert_enough(tally.followers, 1, TRACES);
+	if (mixes[_i] & ORACLE_LOCKS)
+		assert_enough(tally.predicted, 1, TRACES);
 	if (mixes[_i] & ORACLE_ATOMICS)
 		assert_enough(tally.relaxed, 1, TRACES);
 }
@@ -220,9 +245,9 @@ END_TEST
 #define REL(t, l) E(t, RELEASE, 91, .addr = (l))
 enum { X = 0x1000, FLAG = 0x2000, Y = 0x3000, LOCK = 0x100, OTHER = 0x200 };
 
-/* The position of the write of what the race at these positions follows from; 0: it follows nothing, -1: is not there.
- */
-static int follows(struct rt_event *events, size_t n, uint64_t pc1, uint64_t pc2)
+/* The position of the write of what the race at these positions follows from; 0: it follows nothing, -1: is not there,
+ * or has another verdict. */
+static int follows(enum verdict verdict, struct rt_event *events, size_t n, uint64_t pc1, uint64_t pc2)
 {
 	struct memory_trace memory;
 	int found = -1;
@@ -230,11 +255,11 @@ static int follows(struct rt_event *events, size_t n, uint64_t pc1, uint64_t pc2
 		events[i].number = i + 1;
 	struct rt_trace *trace = memory_trace(&memory, events, n, 3);
 	trace->info.exact = false;
-	struct analysis *a = analyze(trace);
+	struct analysis *a = analyze(trace, verdict != VERDICT_OBSERVED);
 	for (size_t i = 0; i < a->anomalies.count; i++) {
 		const struct anomaly *x = &a->anomalies.items[i];
 		uint64_t p1 = events[place(a, x->events[0])].pc, p2 = events[place(a, x->events[1])].pc;
-		if (x->verdict != VERDICT_OBSERVED || p1 + p2 != pc1 + pc2 || (p1 != pc1 && p1 != pc2))
+		if (x->verdict != verdict || p1 + p2 != pc1 + pc2 || (p1 != pc1 && p1 != pc2))
 			continue;
 		ck_assert_int_eq(x->cause_count > 0, x->follows);
 		ck_assert_uint_le(x->cause_count, 1);
@@ -243,9 +268,10 @@ static int follows(struct rt_event *events, size_t n, uint64_t pc1, uint64_t pc2
 	analysis_free(a);
 	return found;
 }
-#define FOLLOWS(pc1, pc2, ...)                                                                                         \
-	follows((struct rt_event[]){__VA_ARGS__}, sizeof((struct rt_event[]){__VA_ARGS__}) / sizeof(struct rt_event),  \
-	        pc1, pc2)
+#define FOLLOWS_AS(verdict, pc1, pc2, ...)                                                                             \
+	follows(verdict, (struct rt_event[]){__VA_ARGS__},                                                             \
+	        sizeof((struct rt_event[]){__VA_ARGS__}) / sizeof(struct rt_event), pc1, pc2)
+#define FOLLOWS(...) FOLLOWS_AS(VERDICT_OBSERVED, __VA_ARGS__)
 
 START_TEST(a_racy_read_may_have_seen_a_write_that_stands_behind_it)
 {
@@ -283,6 +309,19 @@ START_TEST(of_races_that_order_one_another_one_follows_the_other)
 }
 END_TEST
 
+START_TEST(a_lock_that_orders_a_pair_in_this_run_hides_no_cause)
+{
+	/* As above, but the reading thread takes a lock that the other has released behind its write. */
+	ck_assert_int_eq(FOLLOWS_AS(VERDICT_PREDICTED, 1, 2, ACQ(0, LOCK), WRITE(0, 1, X), REL(0, LOCK),
+	                            WRITE(0, 3, FLAG), ACQ(1, LOCK), REL(1, LOCK), READ(1, 4, FLAG), WRITE(1, 2, X)),
+	                 3);
+	/* The flag is written and read under a lock: what its read saw is known, and decides. */
+	ck_assert_int_eq(FOLLOWS_AS(VERDICT_CONDITIONAL, 1, 2, WRITE(0, 1, X), ACQ(0, LOCK), WRITE(0, 3, FLAG),
+	                            REL(0, LOCK), ACQ(1, LOCK), READ(1, 4, FLAG), REL(1, LOCK), WRITE(1, 2, X)),
+	                 0);
+}
+END_TEST
+
 SUITE(follow)
 {
 	Suite *s = suite_create("follow");
@@ -294,6 +333,7 @@ SUITE(follow)
 	tcase_add_test(c, a_racy_read_may_have_seen_a_write_that_stands_behind_it);
 	tcase_add_test(c, a_read_that_was_over_has_not_seen_what_came_later);
 	tcase_add_test(c, of_races_that_order_one_another_one_follows_the_other);
+	tcase_add_test(c, a_lock_that_orders_a_pair_in_this_run_hides_no_cause);
 	suite_add_tcase(s, c);
 	return s;
 }
