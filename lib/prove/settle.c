@@ -49,9 +49,12 @@ static enum rt_status only_updates(struct provers *p, const struct goal *goal, c
 	return RT_OK;
 }
 
-/* True if racing reads alone need to see another write in the schedule that was found, and updates on which nothing
- * depends. Only time stamps tell what the former saw in the run. */
-static bool only_racy_reads(struct provers *p)
+/*
+ * True if in the schedule of a race that was found racing reads alone need to see another write, and updates on which
+ * nothing depends. Only time stamps tell what the former saw in the run. Units of work of which racing reads are a part
+ * are listed as these races.
+ */
+static bool only_racy_reads(struct provers *p, const struct goal *goal)
 {
 	const struct judge_reads *reads = &p->conditional.reads;
 	bool racy = false;
@@ -61,7 +64,7 @@ static bool only_racy_reads(struct provers *p)
 			return false;
 		racy |= uncertain;
 	}
-	return racy;
+	return racy && goal->kind == GOAL_RACE;
 }
 
 /* Why it is predicted after all, in this instance. */
@@ -118,7 +121,7 @@ static enum rt_status settle_instance(struct provers *p, struct anomaly *a, cons
 		status = rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
 	else if (*answer == SEARCH_FOUND && !(status = only_updates(p, goal, &schedule, &milder->updates, err))) {
 		milder->proved = c->reads.count && is_witness(p, goal, &schedule);
-		milder->racy_reads = only_racy_reads(p);
+		milder->racy_reads = only_racy_reads(p, goal);
 		status = adopt_conditional(p, a, goal, is_milder(milder), &schedule, err);
 	}
 	schedule_release(&schedule);
