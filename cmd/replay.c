@@ -247,6 +247,12 @@ static enum rt_status replay_file(struct settings *s, FILE *file, bool *confirme
 		                      s->path);
 	if (!status && path)
 		status = cmd_open_trace(path, &s->input, &trace, err);
+	if (!status && trace)
+		status = script_unfold(script, trace, err);
+	if (!status && script->recorded)
+		status = rt_error_set(err, RT_EUSAGE,
+		                      "the schedule of '%s' begins with recorded events: give its trace with --trace",
+		                      s->path);
 	if (!status && (status = replay_script(script, trace, &s->replay, &result, err)) == RT_EINPUT)
 		rt_error_context(err, "'%s'", s->path);
 	if (!status) {

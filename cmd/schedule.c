@@ -287,6 +287,8 @@ static int act(const struct settings *s, struct script *script, struct rt_trace 
 		/* Without the trace, the schedule is as it was. */
 		if (!*trace && path && access(path, R_OK) == 0 && cmd_open_trace(path, &s->input, trace, &err))
 			return cmd_fail(&err);
+		if (*trace && script_unfold(script, *trace, &err))
+			return cmd_fail(&err);
 		/* Places are of a program, which a recorded trace names. */
 		if (*trace && rt_trace_info(*trace)->command && script_find_places(script, *trace, &err))
 			return cmd_fail(&err);
@@ -303,7 +305,7 @@ static int act(const struct settings *s, struct script *script, struct rt_trace 
 		rt_trace_free(*trace);
 		*trace = NULL;
 	}
-	if (!*trace && cmd_open_trace(path, &s->input, trace, &err))
+	if ((!*trace && cmd_open_trace(path, &s->input, trace, &err)) || script_unfold(script, *trace, &err))
 		return cmd_fail(&err);
 	return s->verify ? verify(script, *trace) : s->perfetto ? draw(s, script, *trace) : expand(s, script, *trace);
 }

@@ -50,10 +50,10 @@ void windows_cap(const struct model *m, const struct window *window, struct anom
 		}
 		if (x->verdict == VERDICT_PREDICTED)
 			reasons_add(&x->reasons, REASON_WINDOWED);
-		if (!window->whole_begins && x->schedule) {
-			x->left_out = x->schedule->count;
+		/* It may begin in another state than the window did, or depend on values that race in another window.
+		 */
+		if ((window->doubtful && !window->whole_begins) || (!exact && x->substitutes))
 			drop_schedule(x);
-		}
 	}
 }
 
@@ -89,6 +89,13 @@ enum rt_status windows_one(const struct window_survey *survey, uint64_t first, u
 		for (uint32_t i = 0; i < m->event_count; i++)
 			m->events[i].number = (uint32_t)window_number(window, m->events[i].number);
 		(*out)->trace = m->trace = survey->whole;
+		m->recorded = first - 1;
+		m->ordinals_before = window_ordinals_before(survey, m->thread_count);
+		if (!m->ordinals_before) {
+			analysis_free(*out);
+			*out = NULL;
+			status = rt_error_set(err, RT_EMEMORY, "no memory for a window of the trace");
+		}
 	}
 	rt_trace_free(part);
 	return status;

@@ -25,7 +25,8 @@ enum rt_status windows_one(const struct window_survey *survey, uint64_t first, u
 /*
  * Limits the verdicts of a window's anomalies to what the window shows of the whole trace. Nothing is refuted or
  * conditional, since events of other windows may allow it. Nothing is proved if time stamps alone tell which writes
- * reads saw. Schedules of windows that do not begin the trace are left out: they would begin with all events before.
+ * reads saw. A schedule of a window that does not begin the trace comes after the recorded events before the window
+ * (model.recorded).
  */
 void windows_cap(const struct model *m, const struct window *window, struct anomaly_list *list);
 

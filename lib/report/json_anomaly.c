@@ -304,6 +304,8 @@ static void put_schedule(struct json_report *j, const char *key, const struct an
 	}
 	jw_object(w, key);
 	jw_text(w, "schema", "racetrace.schedule/1");
+	if (j->r->analysis->model->recorded)
+		jw_number(w, "recorded", j->r->analysis->model->recorded);
 	put_steps(j, "steps", &steps);
 	put_goal(j, "goal", anomaly);
 	jw_object_end(w);

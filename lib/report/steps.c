@@ -15,8 +15,14 @@ static uint64_t ordinal(const struct model *m, const struct descriptions *d, uin
 	return description_ordinal(d, m->events[e].number);
 }
 
+/* Number of the thread's events that come before the schedule, as they were recorded. */
+static uint64_t before(const struct model *m, uint32_t thread)
+{
+	return m->ordinals_before ? m->ordinals_before[thread] : 0;
+}
+
 /* Runs a thread up to and with an ordinal: extends its last step if there is one. */
-static void run_up_to(struct steps *steps, uint32_t thread, uint64_t to)
+static void run_up_to(struct steps *steps, const struct model *m, uint32_t thread, uint64_t to)
 {
 	for (size_t i = steps->count; i-- > 0;) {
 		if (steps->items[i].thread != thread)
@@ -25,8 +31,8 @@ static void run_up_to(struct steps *steps, uint32_t thread, uint64_t to)
 			steps->items[i].to = to;
 		return;
 	}
-	if (to)
-		steps->items[steps->count++] = (struct step){.thread = thread, .from = 1, .to = to};
+	if (to > before(m, thread))
+		steps->items[steps->count++] = (struct step){.thread = thread, .from = before(m, thread) + 1, .to = to};
 }
 
 static bool is_run(const struct model *m, const struct schedule *s, uint32_t e)
@@ -59,6 +65,8 @@ bool steps_init(struct steps *steps, const struct model *m, const struct descrip
 		steps_release(steps);
 		return false;
 	}
+	for (uint32_t i = 0; i < m->thread_count; i++)
+		done[i] = before(m, i);
 	for (uint32_t i = 0; i < s->count; i++) {
 		uint32_t thread = s->steps[i].thread;
 		uint32_t end = steps_end(m, s, i);
@@ -74,7 +82,7 @@ bool steps_init(struct steps *steps, const struct model *m, const struct descrip
 		uint32_t e = anomaly->events[i];
 		uint64_t to = ordinal(m, d, e);
 		if (to && !is_run(m, s, e))
-			run_up_to(steps, model_thread_of(m, e), to - 1);
+			run_up_to(steps, m, model_thread_of(m, e), to - 1);
 	}
 	return true;
 }

@@ -1,6 +1,7 @@
 /*
  * A schedule as a report writes it (racetrace.schedule/1): runs of one thread's consecutive events, by ordinals, so
- * that they include events that the model dropped.
+ * that they include events that the model dropped. Those of a window come after the recorded events up to
+ * model.recorded.
  */
 #ifndef LIB_REPORT_STEPS_H
 #define LIB_REPORT_STEPS_H

@@ -354,6 +354,8 @@ void text_put_schedule(const struct printer *p, const struct report_entry *entry
 	}
 	const char *witness = witness_name(anomaly->witness);
 	fprintf(p->out, "  schedule%s%s%s: ", witness ? " (witness: " : "", witness ? witness : "", witness ? ")" : "");
+	if (p->r->analysis->model->recorded)
+		fprintf(p->out, "events 1-%" PRIu64 " as recorded, then ", p->r->analysis->model->recorded);
 	if (steps.count > STEPS_MAX)
 		fprintf(p->out, "%zu turns of threads; the JSON report has them", steps.count);
 	for (size_t i = 0; i < steps.count && steps.count <= STEPS_MAX; i++) {

@@ -157,6 +157,10 @@ static enum rt_status read_schedule(struct script_reader *r, const json_t *sched
 	if (!json_array_size(goal) || json_array_size(goal) > ANOMALY_EVENTS_MAX)
 		return rt_error_set(r->err, RT_EINPUT, "'%s': the goal must be 1 to %d events", r->path,
 		                    ANOMALY_EVENTS_MAX);
+	const json_t *recorded = json_object_get(schedule, "recorded");
+	r->s->recorded = ordinal(schedule, "recorded");
+	if (recorded && !r->s->recorded)
+		return rt_error_set(r->err, RT_EINPUT, "'%s': 'recorded' must be the number of an event", r->path);
 	r->s->steps = calloc(json_array_size(steps) + 1, sizeof *r->s->steps);
 	if (!r->s->steps)
 		return no_memory(r);
@@ -322,6 +326,8 @@ bool script_write(const struct script *s, FILE *out)
 	fputs("{\n\"schema\": \"racetrace.schedule/1\",\n", out);
 	if (s->kind_given)
 		fprintf(out, "\"kind\": \"%s\",\n", kinds[s->kind]);
+	if (s->recorded)
+		fprintf(out, "\"recorded\": %" PRIu64 ",\n", s->recorded);
 	fputs("\"steps\": [", out);
 	for (size_t i = 0; i < s->step_count; i++) {
 		fputs(i ? ",\n  {\"thread\": " : "\n  {\"thread\": ", out);

@@ -30,7 +30,8 @@ struct script_event {
 	struct script_at at;
 };
 struct script {
-	char **names; /* of threads, each once */
+	uint64_t recorded; /* before the steps the events up to this number run as they were recorded; 0: none */
+	char **names;      /* of threads, each once */
 	uint32_t name_count;
 	struct script_step *steps;
 	size_t step_count;
@@ -52,6 +53,12 @@ enum rt_status script_read(FILE *file, const char *path, const char *anomaly, st
 void script_free(struct script *s);
 /* Writes it as JSON, one step a line; the caller checks the stream's error state. False without memory. */
 bool script_write(const struct script *s, FILE *out);
+
+/*
+ * Replaces `recorded` by the steps that it stands for, in one pass over the trace. RT_EINPUT: the trace has fewer
+ * events.
+ */
+enum rt_status script_unfold(struct script *s, struct rt_trace *trace, struct rt_error *err);
 
 /* The place in a schedule that breaks a rule, as far as it is known. */
 struct script_place {

@@ -239,6 +239,9 @@ struct model {
 	struct model_size size;  /* as it was known before the model was indexed */
 	uint64_t dropped;        /* accesses that were dropped early */
 	uint32_t *thread_events; /* the memory that threads[].events point into */
+	/* Of a window that begins later than its trace: number of the event before it, and by thread the ordinal of its
+	 * last event up to there (0: none). 0 and NULL: it begins with the trace. */
+	uint64_t recorded, *ordinals_before;
 };
 
 /* Loads a trace (rewinds it first). On RT_OK *out is owned by the caller; the trace must outlive it. */

@@ -24,6 +24,8 @@ struct window_cursor {
 	struct state state; /* before event `first` */
 	uint64_t first;
 	struct rt_mark *mark; /* NULL: the beginning */
+	uint64_t *ordinals;   /* by thread: of its last event so far */
+	uint32_t ordinal_capacity;
 };
 
 static void cursor_free(struct window_cursor *c)
@@ -31,6 +33,7 @@ static void cursor_free(struct window_cursor *c)
 	if (c) {
 		state_release(&c->state);
 		rt_mark_free(c->mark);
+		free(c->ordinals);
 	}
 	free(c);
 }
@@ -340,6 +343,10 @@ static enum rt_status look(struct window_trace *w, const struct window_survey *s
 			if (e->number >= c->first && e->number < w->window.first) {
 				state_step(&c->state, e);
 				c->first = e->number + 1;
+				ok = vec_extend(&c->ordinals, &c->ordinal_capacity, (uint64_t)e->thread + 1,
+				                sizeof *c->ordinals);
+				if (ok)
+					c->ordinals[e->thread] = e->ordinal;
 			} else if (going && e->number >= w->window.first) {
 				ok = note_activity(&activity, e);
 			}
@@ -397,4 +404,13 @@ enum rt_status window_open(const struct window_survey *s, uint64_t first, uint64
 	*window = w->window;
 	*out = &w->base;
 	return RT_OK;
+}
+
+uint64_t *window_ordinals_before(const struct window_survey *s, uint32_t threads)
+{
+	const struct window_cursor *c = s->cursor;
+	uint64_t *out = calloc((size_t)threads + 1, sizeof *out);
+	for (uint32_t i = 0; out && i < threads && i < c->ordinal_capacity; i++)
+		out[i] = c->ordinals[i];
+	return out;
 }

@@ -52,6 +52,10 @@ void window_survey_release(struct window_survey *s);
 enum rt_status window_open(const struct window_survey *s, uint64_t first, uint64_t last, struct rt_trace **out,
                            struct window *window, struct rt_error *err);
 
+/* By thread, the ordinal of its last event before the window that was opened last, 0: none. The caller frees it; NULL
+ * without memory. */
+uint64_t *window_ordinals_before(const struct window_survey *s, uint32_t threads);
+
 /* The number in the whole trace of a window's event; 0: it is of the opening. */
 static inline uint64_t window_number(const struct window *w, uint64_t number)
 {

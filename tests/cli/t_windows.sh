@@ -13,6 +13,7 @@ awk 'BEGIN {
 		if (i % 5000 == 77) print "T1|w(x)|20\nT2|r(x)|21"
 		if (i % 5000 == 99) print "T1|acq(A)|30\nT1|acq(B)|31\nT1|rel(B)|32\nT1|rel(A)|33\nT2|acq(B)|34\nT2|acq(A)|35\nT2|rel(A)|36\nT2|rel(B)|37"
 	}
+	print "T1|acq(C)|40\nT1|acq(D)|41\nT1|rel(D)|42\nT1|rel(C)|43\nT2|acq(D)|44\nT2|acq(C)|45\nT2|rel(C)|46\nT2|rel(D)|47"
 }' >large.std
 run 1 analyze --stats --format json -o whole.json large.std
 whole=$(sed -n 's/^memory-bytes //p' err)
@@ -35,6 +36,13 @@ jq -c '.runs as $runs | .anomalies[] | $runs[.run - 1] as $run |
 	select(.verdict == "refuted" or .verdict == "conditional" or any(.events[]; .event < $run.first_event or .event > $run.last_event))' \
 	windows.json >odd
 [ ! -s odd ] || wrong "refuted, conditional or outside of its window: $(head -n 3 odd)"
+# Schedules of later windows come after what was recorded before them, and are schedules of the whole trace.
+jq -e '[.anomalies[] | select(.run > 1 and .verdict == "proved" and .schedule.recorded > 0)] | length > 0' windows.json >/dev/null ||
+	wrong "no schedule of a later window"
+for id in $(jq -r '.anomalies[] | select(.run > 1 and .schedule) | .id' windows.json); do
+	run 0 schedule --verify --anomaly "$id" windows.json
+	grep -qx valid out || wrong "schedule of $id: $(cat out)"
+done
 # A trace in racetrace's own file, whose reading begins anywhere, is the same.
 run 0 convert -o large.zst large.std
 run 1 analyze --max-memory 40M --format json -o own.json large.zst

@@ -4,6 +4,9 @@
  * is proved there can be done by a reordering of the whole trace, as the oracle finds by trying them.
  */
 #include "lib/analysis/windows.h"
+#include "lib/report/report.h"
+#include "lib/report/steps.h"
+#include "lib/schedule/script.h"
 #include "tests/unit/random_trace.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/suite.h"
@@ -25,7 +28,7 @@ static const unsigned mixes[] = {
 enum { TRACES = 8000, MIXES = sizeof mixes / sizeof *mixes, LENGTH = 30 };
 
 struct tally {
-	uint64_t windows, doubtful, pairs, proved, observed, sequences, deadlocks;
+	uint64_t windows, doubtful, pairs, proved, observed, sequences, deadlocks, schedules;
 };
 
 static int place(const struct model *m, uint32_t e)
@@ -61,6 +64,9 @@ static struct analysis *analyze_whole(const struct oracle_trace *t, struct memor
 	return a;
 }
 
+static char *const names[] = {"main", "main.1", "main.2", "main.3", "main.4", "main.5", "main.6", "main.7"};
+_Static_assert(sizeof names / sizeof *names >= ORACLE_THREADS, "each thread has a name");
+
 static struct analysis *analyze_window(const struct oracle_trace *t, struct memory_trace *memory, uint64_t first,
                                        uint64_t last, bool every, bool exact, struct window *w)
 {
@@ -70,6 +76,8 @@ static struct analysis *analyze_window(const struct oracle_trace *t, struct memo
 	struct rt_error err = {0};
 	struct rt_trace *trace = random_trace(memory, t);
 	trace->info.exact = exact;
+	for (int i = 0; i < t->threads; i++)
+		memory->threads[i].name = names[i];
 	ck_assert_msg(!window_survey(trace, &survey, &err), "%s", err.message);
 	ck_assert_uint_eq(survey.events, (uint64_t)t->count);
 	ck_assert_msg(!windows_one(&survey, first, last, &options, w, &a, &err), "%s", err.message);
@@ -151,6 +159,58 @@ static void check_shown(const struct reduced *r, const struct oracle_trace *t, s
 	tally->deadlocks += x->kind == ANOMALY_DEADLOCK;
 }
 
+/* The schedule, as a report writes it, is one of the whole trace: the judge accepts it behind the recorded events. */
+static void check_schedule(const struct oracle_trace *t, const struct report *r, const struct window *w,
+                           const struct anomaly *x, struct tally *tally)
+{
+	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
+	const struct model *m = r->analysis->model;
+	struct script *s = calloc(1, sizeof *s);
+	struct script_verdict v;
+	struct steps steps;
+	struct rt_error err = {0};
+	ck_assert(steps_init(&steps, m, r->descriptions, x));
+	*s = (struct script){.recorded = m->recorded,
+	                     .names = calloc(info->thread_count, sizeof *s->names),
+	                     .name_count = info->thread_count,
+	                     .steps = calloc(steps.count + 1, sizeof *s->steps),
+	                     .step_count = steps.count,
+	                     .goal_count = x->event_count,
+	                     .kind_given = true,
+	                     .kind = goal_of(x).kind};
+	for (uint32_t i = 0; i < info->thread_count; i++)
+		s->names[i] = strdup(info->threads[i].name);
+	for (size_t i = 0; i < steps.count; i++)
+		s->steps[i] = (struct script_step){steps.items[i].thread, steps.items[i].from, steps.items[i].to, {0}};
+	for (uint32_t i = 0; i < x->event_count; i++)
+		s->goal[i] = (struct script_event){model_thread_of(m, x->events[i]),
+		                                   description_ordinal(r->descriptions, m->events[x->events[i]].number),
+		                                   {0}};
+	ck_assert_msg(!script_unfold(s, r->analysis->trace, &err), "%s", err.message);
+	ck_assert_msg(!script_judge(s, r->analysis->trace, &v, &err), "%s", err.message);
+	if (v.fault)
+		ck_abort_msg("%d to %d: the schedule of %s %s %d %d is refused at %d: %s\n%s", (int)w->first,
+		             (int)w->last, anomaly_kind_name(x->kind), x->pattern, place(m, x->events[0]) + 1,
+		             x->event_count > 1 ? place(m, x->events[1]) + 1 : 0, (int)v.at.number,
+		             verify_fault_text(v.fault), random_text(t));
+	tally->schedules += w->first > 1;
+	steps_release(&steps);
+	script_free(s);
+}
+
+static void check_schedules(const struct oracle_trace *t, struct analysis *a, const struct window *w,
+                            struct tally *tally)
+{
+	struct report_options options = {.least = VERDICT_PREDICTED, .anomalies = true};
+	struct report *r;
+	struct rt_error err = {0};
+	ck_assert_msg(!report_create(a, &options, &r, &err), "%s", err.message);
+	for (size_t i = 0; i < r->count; i++)
+		if (r->entries[i].anomaly->verdict > VERDICT_PREDICTED && r->entries[i].anomaly->schedule)
+			check_schedule(t, r, w, r->entries[i].anomaly, tally);
+	report_free(r);
+}
+
 static void check_verdicts(const struct oracle_trace *t, struct oracle *o, const struct reduced *r, uint64_t first,
                            uint64_t last, bool exact, struct tally *tally)
 {
@@ -161,12 +221,14 @@ static void check_verdicts(const struct oracle_trace *t, struct oracle *o, const
 		const struct anomaly *x = &a->anomalies.items[i];
 		ck_assert_int_ge(x->verdict, VERDICT_PREDICTED);
 		ck_assert(x->verdict > VERDICT_PREDICTED || reasons_has(&x->reasons, REASON_WINDOWED));
-		ck_assert(!x->schedule || w.whole_begins);
+		ck_assert(!x->schedule || w.whole_begins || !w.doubtful);
+		ck_assert(x->schedule || x->verdict != VERDICT_PROVED);
 		ck_assert(x->verdict == VERDICT_PREDICTED || !w.doubtful);
 		ck_assert(exact || x->verdict != VERDICT_PROVED);
 		if (x->verdict > VERDICT_PREDICTED)
 			check_shown(r, t, o, a->model, &w, x, tally);
 	}
+	check_schedules(t, a, &w, tally);
 	analysis_free(a);
 }
 
@@ -198,10 +260,14 @@ START_TEST(windows_show_what_is_true_of_the_whole_trace)
 		memset(&t, 0, sizeof t);
 		oracle_random(&t, seed * MIXES + (uint64_t)_i, mixes[_i], LENGTH);
 		t.program = seed % 2;
+		uint64_t ordinals[ORACLE_THREADS] = {0};
+		for (int i = 0; i < t.count; i++)
+			t.events[i].ordinal = ++ordinals[t.events[i].thread];
 		check_trace(&t, seed, &tally);
 	}
 	assert_enough(tally.pairs, 40, TRACES);
 	assert_enough(tally.proved + tally.observed + tally.sequences, 80, TRACES);
+	assert_enough(tally.schedules, 40, TRACES);
 	ck_assert_uint_lt(tally.doubtful, tally.windows);
 }
 END_TEST
