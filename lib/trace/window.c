@@ -233,9 +233,15 @@ static const struct rt_hidden_atomic *window_hidden_atomics(const struct rt_trac
 }
 
 /*
- * A window has no updates (updates.c). A read that the recorder left out may repeat one of an earlier window, so that
- * whether a thread reads a cell in no other way is not known.
+ * Updates (updates.c), if the recorder has left out nothing. Else a read that it left out may repeat one of an earlier
+ * window, so that whether a thread reads a cell in no other way is not known.
  */
+static const struct rt_update *window_updates(const struct rt_trace *trace, size_t *count)
+{
+	*count = 0;
+	return trace->info.left_out ? NULL : rt_trace_updates(window_of(trace)->whole, count);
+}
+
 static const struct rt_source window_source = {.name = "window",
                                                .free = window_free,
                                                .rewind = window_rewind,
@@ -245,6 +251,7 @@ static const struct rt_source window_source = {.name = "window",
                                                .object_name = window_object_name,
                                                .modules = window_modules,
                                                .text_files = window_text_files,
+                                               .updates = window_updates,
                                                .hidden_atomics = window_hidden_atomics};
 
 /* --- Making it --- */

@@ -3,7 +3,7 @@
  * of what is proved is executed with values: each read but these and the goal's own has to see the value that it saw
  * in the run. What is written by an update has a value of its own for each value that it may have read.
  */
-#include "lib/analysis/analysis.h"
+#include "lib/analysis/windows.h"
 #include "tests/unit/memory_trace.h"
 #include "tests/unit/random_trace.h"
 #include "tests/unit/suite.h"
@@ -109,17 +109,24 @@ static void execute_up_to(struct execution *x, const struct random_program *p, c
 	executed[e->thread] = e->number;
 }
 
-/* Returns the number of updates that read another value than in the run. */
+/* Returns the number of updates that read another value than in the run. The schedule begins behind the events that
+ * come before `first`. */
 static unsigned check(const struct random_program *p, const struct execution *run, const struct model *m,
-                      const struct anomaly *a, uint64_t seed)
+                      const struct anomaly *a, uint64_t first, uint64_t seed)
 {
 	struct execution x = {.memory = {0}};
-	uint64_t executed[THREADS] = {0};
+	uint64_t executed[THREADS];
 	unsigned others = 0;
+	for (uint64_t i = 0; i + 1 < first; i++)
+		execute(&x, &p->events[i]);
+	for (int t = 0; t < THREADS; t++)
+		executed[t] = first - 1;
 	for (uint32_t i = 0; i < a->schedule->count; i++) {
 		const struct schedule_step *step = &a->schedule->steps[i];
 		for (uint32_t pos = step->from; pos <= step->to; pos++) {
 			uint32_t event = m->threads[step->thread].events[pos];
+			if (!m->events[event].number)
+				continue; /* of a window's opening */
 			const struct rt_event *e = &p->events[m->events[event].number - 1];
 			bool own = false;
 			for (uint32_t k = 0; k < a->event_count; k++)
@@ -139,7 +146,8 @@ struct tally {
 	uint64_t proved, by_updates;
 };
 
-static void check_trace(uint64_t seed, bool exact, bool listed, struct tally *tally)
+/* first: the trace's, or that of a window. */
+static void check_trace(uint64_t seed, uint64_t first, bool exact, bool listed, struct tally *tally)
 {
 	struct random_program p;
 	struct execution run = {.memory = {0}};
@@ -155,15 +163,23 @@ static void check_trace(uint64_t seed, bool exact, bool listed, struct tally *ta
 	trace->info.exact = exact;
 	memory.updates = updates;
 	memory.update_count = listed;
-	ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
+	struct window_survey survey;
+	struct window window;
+	ck_assert_msg(window_survey(trace, &survey, &err) == RT_OK, "%s", err.message);
+	if (first == 1)
+		ck_assert_msg(analysis_run(trace, &options, &a, &err) == RT_OK, "%s", err.message);
+	else
+		ck_assert_msg(windows_one(&survey, first, p.count, &options, &window, &a, &err) == RT_OK, "%s",
+		              err.message);
 	for (size_t i = 0; i < a->anomalies.count; i++) {
 		const struct anomaly *found = &a->anomalies.items[i];
 		if (found->verdict != VERDICT_PROVED || !found->schedule)
 			continue;
 		tally->proved++;
-		tally->by_updates += check(&p, &run, a->model, found, seed) > 0;
+		tally->by_updates += check(&p, &run, a->model, found, first, seed) > 0;
 	}
 	analysis_free(a);
+	window_survey_release(&survey);
 }
 
 START_TEST(what_is_proved_by_updates_is_possible_with_values)
@@ -171,9 +187,18 @@ START_TEST(what_is_proved_by_updates_is_possible_with_values)
 	struct tally tally = {0, 0};
 	bool exact = _i;
 	for (uint64_t i = 0; i < random_wanted(TRACES) / 2; i++)
-		check_trace(2 * i + 1, exact, true, &tally);
+		check_trace(2 * i + 1, 1, exact, true, &tally);
 	printf("updates: %ju proved, %ju by updates\n", (uintmax_t)tally.proved, (uintmax_t)tally.by_updates);
 	assert_enough(tally.by_updates, 40, TRACES);
+}
+END_TEST
+
+START_TEST(updates_of_a_window_are_possible_behind_the_events_before_it)
+{
+	struct tally tally = {0, 0};
+	for (uint64_t i = 0; i < random_wanted(TRACES) / 2; i++)
+		check_trace(2 * i + 1, 2 + i % 12, true, true, &tally);
+	assert_enough(tally.by_updates, 80, TRACES);
 }
 END_TEST
 
@@ -181,7 +206,7 @@ START_TEST(what_the_trace_does_not_list_is_no_update)
 {
 	struct tally tally = {0, 0};
 	for (uint64_t i = 0; i < random_wanted(TRACES) / 10; i++)
-		check_trace(2 * i + 1, true, false, &tally);
+		check_trace(2 * i + 1, 1, true, false, &tally);
 	ck_assert_uint_eq(tally.by_updates, 0);
 }
 END_TEST
@@ -191,6 +216,7 @@ SUITE(updates)
 	Suite *s = suite_create("updates");
 	TCase *c = tcase_create("updates");
 	tcase_add_loop_test(c, what_is_proved_by_updates_is_possible_with_values, 0, 2);
+	tcase_add_test(c, updates_of_a_window_are_possible_behind_the_events_before_it);
 	tcase_add_test(c, what_the_trace_does_not_list_is_no_update);
 	suite_add_tcase(s, c);
 	return s;
