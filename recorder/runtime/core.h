@@ -29,6 +29,7 @@ struct rt_private {
 	int (*start_c11)(void *);
 	void *argument;
 	uint32_t go;                      /* futex word: 1 when FORK is in the trace */
+	uint32_t here;                    /* futex word: 1 when its thread is where signals wait for its first event */
 	uint32_t children, tasks;         /* number of threads, and of OpenMP's tasks, that its thread has created */
 	uint64_t name;                    /* hash of its thread's name */
 	const struct rt_sandbox *sandbox; /* of the creating thread, like: */

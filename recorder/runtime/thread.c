@@ -196,26 +196,35 @@ static void begin(struct rt_slot *s, uintptr_t pc)
 	rt_thread.late_pc = pc;
 }
 
-static void await_go(struct rt_private *b)
+/* Until the thread on the other side has set a word. */
+static void await_word(uint32_t *word)
 {
 	for (int spin = 0; spin < 100; spin++) {
-		if (__atomic_load_n(&b->go, __ATOMIC_ACQUIRE))
+		if (__atomic_load_n(word, __ATOMIC_ACQUIRE))
 			return;
 		RT_PAUSE();
 	}
-	while (!__atomic_load_n(&b->go, __ATOMIC_ACQUIRE))
-		rt_futex_wait(&b->go, 0, 1000);
+	while (!__atomic_load_n(word, __ATOMIC_ACQUIRE))
+		rt_futex_wait(word, 0, 1000);
+}
+static void set_word(uint32_t *word)
+{
+	__atomic_store_n(word, 1, __ATOMIC_RELEASE);
+	rt_futex_wake(word, 1);
 }
 
-/* In the new thread, which runs the routine. */
+/* In the new thread, which runs the routine. A handler of a signal that it is sent meanwhile runs behind BEGIN. */
 static void start_recorded(struct rt_private *b, uintptr_t routine)
 {
+	rt_busy_begin();
 	rt_thread.sandbox = b->sandbox;
 	rt_thread.timeless = b->timeless;
 	rt_thread.made = true;
-	await_go(b);
+	set_word(&b->here);
+	await_word(&b->go);
 	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
 	begin(b->slot, routine + 1);
+	rt_busy_end();
 }
 
 static void *run(void *arg)
@@ -256,7 +265,7 @@ static struct rt_private *prepare_child(uintptr_t pc)
 		rt_turn_foreign();
 		return NULL;
 	}
-	rt_private_of(s)->go = 0;
+	rt_private_of(s)->go = rt_private_of(s)->here = 0;
 	rt_private_of(s)->sandbox = rt_thread.sandbox;
 	rt_private_of(s)->timeless = rt_thread.timeless;
 	return rt_private_of(s);
@@ -281,11 +290,12 @@ static void announce_child(struct rt_private *b, bool made, const pthread_t *thr
 
 		child->index = rt_slot_announce(b->slot, 0, pc);
 		child->known = true;
-		if (rt_controlled)
+		if (rt_controlled) {
+			await_word(&b->here); /* so that it does not depend on the moment which signals it gets where */
 			rt_turn_created(b->slot);
+		}
 		unsigned pause = rt_vary_us(b->slot, RT_VARY_PARENT); /* from then on the slot may be another's */
-		__atomic_store_n(&b->go, 1, __ATOMIC_RELEASE);
-		rt_futex_wake(&b->go, 1);
+		set_word(&b->go);
 		rt_pause_us(pause);
 	} else {
 		atomic_store(&b->slot->state, RT_SLOT_FREE);

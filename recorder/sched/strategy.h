@@ -66,6 +66,7 @@ struct rt_task {
 	unsigned seen_next, repeats;
 	struct rt_calls *calls; /* NULL: they are not followed */
 	uint32_t quantum;       /* plain accesses until its next look at others */
+	unsigned spun;          /* quanta in a row in which it spun, up to a limit */
 	uint64_t records;       /* in the ring at the end of the last quantum */
 };
 

@@ -343,6 +343,68 @@ outcome left exit 0 null
 outcome quick exit 5 null
 (ulimit -c 0; outcome crash died null 4; exit $fail) 2>/dev/null || fail=1
 
+# A signal that a thread is sent before its first event is handled behind that.
+cat >sent.c <<'END'
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+static sem_t handled;
+static void handle(int sig)
+{
+	(void)sig;
+	sem_post(&handled);
+}
+static void *waits(void *unused)
+{
+	sem_wait(&handled);
+	return unused;
+}
+int main(void)
+{
+	pthread_t t[8];
+	sem_init(&handled, 0, 0);
+	signal(SIGUSR1, handle);
+	for (int i = 0; i < 8; i++) {
+		pthread_create(&t[i], NULL, waits, NULL);
+		pthread_kill(t[i], SIGUSR1);
+	}
+	for (int i = 0; i < 8; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+END
+build sent.c sent
+same sent 5
+[ "$("$RACETRACE" dump same.zst | grep -c sem-post)" = 8 ] || wrong "sent: not each of eight handlers was recorded"
+
+# A thread that spins while the end of the process waits for others, one of which is in a call, does not do so for long.
+cat >spins_on.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static volatile int never;
+static void *spins(void *unused)
+{
+	while (!never)
+		;
+	return unused;
+}
+static void *pauses(void *unused)
+{
+	pause();
+	return unused;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, pauses, NULL);
+	pthread_create(&t, NULL, spins, NULL);
+	return 3;
+}
+END
+build spins_on.c spins_on
+timeout 20 "$RACETRACE" record --serial --outcome=outcome.json -o w.zst ./spins_on 2>err
+jq -e '.status == 3 and .steps < 3000' outcome.json >/dev/null || wrong "spins_on: $(jq -c '[.end, .status, .steps]' outcome.json)"
+
 # In an exact trace a read sees the last write before it. For a copy GCC calls the hook of the write before that of the
 # read: no other thread comes in between.
 cat >copies.c <<'END'
