@@ -168,8 +168,9 @@ void rt_value_begin(struct rt_slot *slot, unsigned op);
  * hook it is called in, if that is of an access.
  */
 void rt_settle(struct rt_slot *slot, unsigned op);
-/* True if the thread's last hook was that of a write whose store may not have taken place yet. */
-bool rt_write_is_pending(struct rt_slot *slot);
+/* The position of the thread's last hook, if it was that of a write whose store may not have taken place yet; else 0.
+ */
+uintptr_t rt_pending_write(struct rt_slot *slot);
 /* Called once a block, as the other filter's growing. */
 void rt_value_grow(struct rt_private *of);
 /* rt_value_begin; then appends the record, if it is an access whose value can be recorded, or leaves it out. False: it

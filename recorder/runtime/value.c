@@ -114,9 +114,11 @@ void rt_settle(struct rt_slot *s, unsigned op)
 	rt_busy_end();
 }
 
-bool rt_write_is_pending(struct rt_slot *s)
+uintptr_t rt_pending_write(struct rt_slot *s)
 {
-	return rt_values && s->limit && private_of(s)->pending.size && !private_of(s)->pending.read;
+	const struct rt_pending *p = rt_values && s->limit ? &private_of(s)->pending : NULL;
+
+	return p && p->size && !p->read ? p->w1 & RT_OPERAND_MAX : 0;
 }
 
 void rt_value_discard(struct rt_slot *s)

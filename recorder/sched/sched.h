@@ -103,6 +103,8 @@ bool rt_sched_follow_calls(uint32_t slots);
 void rt_sched_see_modules(void);
 /* Those of a thread that begins: none yet. */
 struct rt_calls *rt_sched_calls(const struct rt_task *t);
+/* True if, at the read's hook, the store of the write's hook before it is known to have taken place. */
+bool rt_sched_has_stored(uintptr_t write, uintptr_t read);
 /* True if the strategy named this pc itself. */
 bool rt_sched_is_aimed_at(uintptr_t pc);
 /* The input's aims. False: it makes no sense. */

@@ -66,14 +66,18 @@ static void end_quantum(uintptr_t pc)
 /*
  * For a copy of memory to memory GCC calls the hook of the write before that of the read, and neither has taken place
  * then. If another thread had its turn between the two hooks, the write would be in the trace before what precedes it.
+ * Where each access is to be a step, the code tells such a read from others behind a write.
  */
 void rt_turn_access(unsigned op, uint64_t object, uint64_t size, uintptr_t pc, unsigned flags)
 {
-	if (op == RT_OP_READ && !rt_sched_is_aimed_at(pc) && rt_write_is_pending(rt_self)) {
+	uintptr_t write = op == RT_OP_READ && !rt_sched_is_aimed_at(pc) ? rt_pending_write(rt_self) : 0;
+	bool stored = write && rt_sched_interesting(pc) && rt_sched_has_stored(write, pc);
+
+	if (write && !stored) {
 		rt_thread.patience = 0;
 		return;
 	}
-	rt_settle(rt_self, op);
+	rt_settle(rt_self, stored ? RT_OP_NONE : op);
 	if (rt_sched_is_free()) {
 		rt_thread.patience = RT_QUANTUM;
 		return;

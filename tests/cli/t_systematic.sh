@@ -48,6 +48,38 @@ run 1 explore --strategy systematic -f json -- ./first
 holds '.search.complete and .search.races == 0 and .runs[0].end == "exit status 7"'
 holds '[.findings[].kinds] == [["status"]] and .findings[0].seen.runs == [range(1; (.runs | length) + 1)]'
 
+# Another thread may come between a write and the read behind it: both see what the other has written, in a race each.
+gcc -g -O1 -fsanitize=thread -xc - -o between -pthread <<'C' || exit 1
+#include <pthread.h>
+static volatile struct { int value; long apart[8]; } x, y;
+static int saw[2];
+static void *f(void *a)
+{
+	x.value = 1;
+	saw[0] = y.value;
+	return a;
+}
+static void *g(void *a)
+{
+	y.value = 1;
+	saw[1] = x.value;
+	return a;
+}
+int main(void)
+{
+	pthread_t t[2];
+	pthread_create(&t[0], NULL, f, NULL);
+	pthread_create(&t[1], NULL, g, NULL);
+	pthread_join(t[0], NULL);
+	pthread_join(t[1], NULL);
+	return saw[0] && saw[1] ? 7 : 0;
+}
+C
+for reduction in none partial; do
+	run 1 explore --strategy systematic --reduction $reduction -f json -- ./between
+	holds '.search.complete and .search.races == 2 and any(.runs[]; .end == "exit status 7")'
+done
+
 # Its subjects: no race in any execution; with a race the same ones are found without and with partial reduction.
 for subject in producer_consumer semaphore cigarette_smokers sleeping_barber readers_writers; do
 	gcc -g -O1 -fsanitize=thread "$top/samples/systematic/$subject.c" -o subject -pthread || exit 1
