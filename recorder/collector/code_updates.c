@@ -5,6 +5,8 @@
  *
  * Between two hooks the compiler accesses instrumented memory once. Other loads there are of constants, and of words of
  * the stack whose address nobody has.
+ *
+ * In a module without hooks a read is an instruction of its own. It is the update as a whole, or the next store is.
  */
 #include "recorder/collector/code_updates.h"
 
@@ -48,9 +50,10 @@ struct search {
 	uint16_t *open;  /* addresses to go on from */
 	unsigned open_count, visits;
 	bool stored; /* the update itself was, or can no longer be */
-	bool left;   /* a call or jump came behind the write's hook: the update is behind it no longer */
+	bool left;   /* the update is no longer to come: a call or jump came behind the write's hook, or it is known */
 	bool fails;
 	bool framed; /* the function keeps a frame pointer in rbp */
+	bool plain;  /* the module has no hooks; names, which tell conventions of calls, may be missing */
 };
 #define SEEN X86_BIT(63)
 
@@ -365,6 +368,8 @@ static uint64_t call(struct search *s, const struct code_target *t, uint64_t hel
 	s->stored = s->left = true;
 	if (held & (hook ? (uint64_t)(X86_RSI | X86_RDI) : X86_ARGUMENTS | X86_MAY_STAY))
 		return fail(s);
+	if (s->plain && held & 0xffff & ~X86_CALL_CHANGES)
+		return fail(s);
 	if (!t->name && t->address && !drops(s, t->address, held & X86_CALL_CHANGES))
 		return fail(s);
 	held &= ~X86_CALL_CHANGES;
@@ -525,6 +530,71 @@ static bool search(struct search *s, uint64_t pc, unsigned size, struct rt_updat
 	return !s->fails;
 }
 
+/* ---- A read in code without hooks ---- */
+
+/* True if an instruction of the function begins there. */
+static bool begins(struct search *s, uint64_t at)
+{
+	size_t n;
+	uint64_t address = s->function->start;
+	const uint8_t *p = code_at(s->code, address, &n);
+	while (p && address < at && cs_disasm_iter(s->u->capstone, &p, &n, &address, s->u->insn))
+		;
+	return address == at;
+}
+
+/* Behind the one instruction that reads, computes and writes. */
+static bool follow_one(struct search *s, struct rt_update *out)
+{
+	const cs_insn *insn = s->u->insn;
+	enum x86_deed deed = x86_deed(insn);
+	if (deed != X86_COMPUTES && deed != X86_COUNTS && deed != X86_CHOOSES)
+		return false;
+	out->write = insn->address + 1;
+	s->stored = s->left = true;
+	go_on(s, insn->address + insn->size, X86_FLAGS);
+	return true;
+}
+
+/* From the load to the next store, one instruction after the other, and behind it. */
+static bool follow_load(struct search *s, struct rt_update *out)
+{
+	uint64_t held = 0, at = out->read - 1;
+	const cs_insn *insn = s->u->insn;
+	struct code_target t;
+	for (unsigned i = 0; i < WINDOW_MAX && !s->fails && decode(s, at); i++, at += insn->size) {
+		if (code_target(s->code, at, insn->bytes, insn->size, &t))
+			return false;
+		bool is_write = i && stores(insn, x86_deed(insn)) && !is_stack(s, &insn->detail->x86.operands[0]);
+		held = step(s, held, !i, !is_write);
+		if (is_write) {
+			out->write = at + 1;
+			s->stored = s->left = true;
+			go_on(s, at + insn->size, held);
+			return true;
+		}
+		/* keeps_stack has used the instruction. */
+		if (!decode(s, at))
+			return false;
+	}
+	return false;
+}
+
+/* The pc is behind the instruction's first byte. What else is accessed is for the trace to show: between the two. */
+static bool search_plain(struct search *s, struct rt_update *out)
+{
+	uint64_t at = out->read - 1;
+	const cs_insn *insn = s->u->insn;
+	if (!decode(s, at) || !x86_load(insn) || x86_deed(insn) == X86_UNKNOWN || !begins(s, at) || !decode(s, at))
+		return false;
+	bool one = stores(insn, x86_deed(insn));
+	if (one ? !follow_one(s, out) : !follow_load(s, out))
+		return false;
+	while (s->open_count && !s->fails)
+		visit(s, s->function->start + s->open[--s->open_count]);
+	return !s->fails;
+}
+
 /* True if a function takes arguments in registers that others do not change (clang's regcall, which is in its name). */
 static bool has_regcall(const struct code *code)
 {
@@ -534,11 +604,12 @@ static bool has_regcall(const struct code *code)
 	return has;
 }
 
-static const struct code *code_of(struct code_updates *u, uint64_t pc)
+static const struct code *code_of(struct code_updates *u, uint64_t pc, bool *plain)
 {
 	struct debug_image *image = debug_image_at(u->debug, pc);
-	if (!image || !image->instrumented)
+	if (!image)
 		return NULL;
+	*plain = !image->instrumented;
 	size_t i = (size_t)(image - u->debug->images);
 	if (!u->opened[i] && (!code_open(&u->codes[i], image) || has_regcall(&u->codes[i])))
 		code_release(&u->codes[i]);
@@ -559,19 +630,20 @@ static bool sets_frame(const struct code *code, const struct code_function *f)
 
 bool code_updates_find(struct code_updates *u, uint64_t pc, struct rt_update *out)
 {
-	const struct code *code = code_of(u, pc);
+	bool plain;
+	const struct code *code = code_of(u, pc, &plain);
 	uint64_t behind = pc + 1;
 	out->read = pc;
-	const char *name = code ? code_hook_before(code, behind) : NULL;
+	const char *name = code && !plain ? code_hook_before(code, behind) : NULL;
 	unsigned size = name ? code_hook_size(name, "__tsan_read", "__tsan_unaligned_read") : 0;
-	size_t function = size ? code_function_at(code, pc) : SIZE_MAX;
+	size_t function = code && (plain || size) ? code_function_at(code, pc) : SIZE_MAX;
 	if (function == SIZE_MAX || code->functions[function].end - code->functions[function].start > FUNCTION_MAX)
 		return false;
-	struct search s = {.u = u, .code = code, .function = &code->functions[function]};
+	struct search s = {.u = u, .code = code, .function = &code->functions[function], .plain = plain};
 	s.framed = sets_frame(code, s.function);
 	s.known = calloc(s.function->end - s.function->start, sizeof *s.known);
 	s.open = malloc(VISITS_MAX * sizeof *s.open);
-	bool has = s.known && s.open && search(&s, behind, size, out);
+	bool has = s.known && s.open && (plain ? search_plain(&s, out) : search(&s, behind, size, out));
 	free(s.known);
 	free(s.open);
 	return has;

@@ -16,7 +16,8 @@ void code_updates_free(struct code_updates *u);
 /*
  * True if pc is in the call of a read's hook, its last byte, the next hook is a write's, and what is loaded between the
  * two reaches nothing but what is stored after the second: no other memory, no address, no jump that depends on it, no
- * argument and no result. *out gets both pcs. That both hooks are told the same memory is for the trace to show.
+ * argument and no result. *out gets both pcs. That both hooks are told the same memory is for the trace to show. In a
+ * module without hooks, a pc is one byte behind where the instruction that reads, or writes, begins.
  */
 bool code_updates_find(struct code_updates *u, uint64_t pc, struct rt_update *out);
 
