@@ -49,24 +49,6 @@ static enum rt_status only_updates(struct provers *p, const struct goal *goal, c
 	return RT_OK;
 }
 
-/*
- * True if in the schedule of a race that was found racing reads alone need to see another write, and updates on which
- * nothing depends. Only time stamps tell what the former saw in the run. Units of work of which racing reads are a part
- * are listed as these races.
- */
-static bool only_racy_reads(struct provers *p, const struct goal *goal)
-{
-	const struct judge_reads *reads = &p->conditional.reads;
-	bool racy = false;
-	for (uint32_t i = 0; i < reads->count; i++) {
-		bool uncertain = certain_is_uncertain(p->certain, reads->events[i]);
-		if (!uncertain && !model_is_update(p->m, reads->events[i]))
-			return false;
-		racy |= uncertain;
-	}
-	return racy && goal->kind == GOAL_RACE;
-}
-
 /* Why it is predicted after all, in this instance. */
 struct milder {
 	bool racy_reads; /* racing reads would have to see other writes */
@@ -121,7 +103,9 @@ static enum rt_status settle_instance(struct provers *p, struct anomaly *a, cons
 		status = rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
 	else if (*answer == SEARCH_FOUND && !(status = only_updates(p, goal, &schedule, &milder->updates, err))) {
 		milder->proved = c->reads.count && is_witness(p, goal, &schedule);
-		milder->racy_reads = only_racy_reads(p, goal);
+		/* Units of work of which racing reads are a part are listed as these races. */
+		milder->racy_reads = goal->kind == GOAL_RACE && updates_or_racy_reads(p->certain, p->m, &schedule,
+		                                                                      c->reads.events, c->reads.count);
 		status = adopt_conditional(p, a, goal, is_milder(milder), &schedule, err);
 	}
 	schedule_release(&schedule);

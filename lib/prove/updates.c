@@ -135,3 +135,54 @@ bool updates_are_all(const uint8_t *updates, const struct model *m, const struct
 			return false;
 	return count && !ends_use(m, goal) && !is_looked_at(updates, m, s, reads, count);
 }
+
+enum { UPDATES_MAX = 64 };
+
+/* True if the event reads what one of the updates that have occurred counts. */
+static bool looks_at(const struct model *m, uint32_t e, const uint32_t *updates, uint32_t count, const bool *occurred)
+{
+	if (!rt_op_is_access(model_op(m, e)) || !rt_op_reads(model_op(m, e)) || model_is_update(m, e))
+		return false;
+	for (uint32_t k = 0; k < count; k++)
+		if (occurred[k] && share_cell(m, e, updates[k]))
+			return true;
+	return false;
+}
+
+/* Number of racing reads in the schedule that look at one of the updates; *certain: others do, too. */
+static uint64_t racy_looks(struct certain *c, const struct model *m, const struct schedule *s, const uint32_t *updates,
+                           uint32_t count, bool *certain)
+{
+	uint64_t looks = 0;
+	bool occurred[UPDATES_MAX] = {false};
+	for (uint32_t i = 0; count && i < s->count; i++)
+		for (uint32_t pos = s->steps[i].from; pos <= s->steps[i].to; pos++) {
+			uint32_t e = m->threads[s->steps[i].thread].events[pos];
+			for (uint32_t k = 0; k < count; k++)
+				occurred[k] |= updates[k] == e;
+			if (!looks_at(m, e, updates, count, occurred))
+				continue;
+			looks++;
+			*certain |= !certain_is_uncertain(c, e);
+		}
+	return looks;
+}
+
+bool updates_or_racy_reads(struct certain *c, const struct model *m, const struct schedule *s, const uint32_t *reads,
+                           uint32_t count)
+{
+	uint32_t updates[UPDATES_MAX], n = 0;
+	uint64_t racy = 0;
+	bool certain = false;
+	for (uint32_t i = 0; i < count; i++) {
+		bool uncertain = certain_is_uncertain(c, reads[i]);
+		racy += uncertain;
+		if (uncertain)
+			continue;
+		if (!model_is_update(m, reads[i]) || n == UPDATES_MAX)
+			return false;
+		updates[n++] = reads[i];
+	}
+	racy += racy_looks(c, m, s, updates, n, &certain);
+	return racy && !certain;
+}

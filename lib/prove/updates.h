@@ -9,6 +9,7 @@
 #define LIB_PROVE_UPDATES_H
 
 #include "lib/anomaly/goal.h"
+#include "lib/prove/certain.h"
 
 /* By event index, bits: the reads of such updates. NULL without memory. */
 uint8_t *updates_find(const struct model *m);
@@ -16,5 +17,13 @@ uint8_t *updates_find(const struct model *m);
  * other read of the schedule depends on what they count. */
 bool updates_are_all(const uint8_t *updates, const struct model *m, const struct goal *goal, const struct schedule *s,
                      const uint32_t *reads, uint32_t count);
+
+/*
+ * True if the schedule depends on what racing reads saw, and on nothing else: of the reads that have to see other
+ * writes in it, each races or is an update by the machine code, and what looks at these updates races. Of such reads
+ * only time stamps tell what they saw in the run.
+ */
+bool updates_or_racy_reads(struct certain *c, const struct model *m, const struct schedule *s, const uint32_t *reads,
+                           uint32_t count);
 
 #endif
