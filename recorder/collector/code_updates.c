@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUNCTION_MAX = 1 << 16, VISITS_MAX = 512, WINDOW_MAX = 64, WORDS_MAX = 4 };
+enum { FUNCTION_MAX = 1 << 16, VISITS_MAX = 2048, WINDOW_MAX = 64, WORDS_MAX = 4 };
 
 /* What may hold the value, beside registers and flags. */
 enum { WORD_BIT = X86_NEXT_BIT };
@@ -37,6 +37,9 @@ struct code_updates {
 	bool *opened;       /* the same */
 	csh capstone;
 	cs_insn *insn;
+	const struct code_function
+	    *function; /* the last one of which it was asked: it keeps all words of its stack to itself */
+	bool keeps;
 };
 
 /* The search of one read. */
@@ -141,7 +144,7 @@ static bool returns_twice(const struct search *s)
  * True if the function keeps all words of its stack to itself: it takes no address of any, and reads none but on the
  * paths that it has.
  */
-static bool keeps_stack(struct search *s)
+static bool find_keeps_stack(struct search *s)
 {
 	const struct code_function *f = s->function;
 	size_t n;
@@ -171,6 +174,14 @@ static bool keeps_stack(struct search *s)
 		}
 	}
 	return true;
+}
+
+static bool keeps_stack(struct search *s)
+{
+	if (s->u->function != s->function)
+		s->u->keeps = find_keeps_stack(s);
+	s->u->function = s->function;
+	return s->u->keeps;
 }
 
 /* ---- One instruction ---- */
@@ -439,6 +450,8 @@ struct loads {
 	unsigned size; /* of the last one */
 	int base,
 	    pointer; /* register by which it loads, -1: by none alone; to which the one before it loaded, likewise */
+	uint64_t outside; /* the last one that is not of a word of the stack */
+	unsigned outside_count, outside_size;
 };
 
 static void note_load(struct search *s, struct loads *l, const cs_x86_op *op, const struct code_told *told,
@@ -452,6 +465,11 @@ static void note_load(struct search *s, struct loads *l, const cs_x86_op *op, co
 	if (op->size == size && ((fixed && told->address && address == told->address) ||
 	                         (told->reg >= 0 && base == told->reg && !op->mem.disp)))
 		l->known = insn->address;
+	if (!is_stack(s, op)) {
+		l->outside = insn->address;
+		l->outside_size = op->size;
+		l->outside_count++;
+	}
 	l->base = base;
 	l->last = insn->address;
 	l->size = op->size;
@@ -460,14 +478,18 @@ static void note_load(struct search *s, struct loads *l, const cs_x86_op *op, co
 		    is_stack(s, op) && op->size == 8 && x86_deed(insn) == X86_MOVES ? x86_general(to->reg) : -1;
 }
 
-/* Which of them is the access that was hooked: the one that is known to be, the only one, or the one by a pointer that
- * was on the stack. 0: it cannot be told. */
-static uint64_t choose_load(const struct loads *l, unsigned size)
+/*
+ * Which of them is the access that was hooked: the one that is known to be, the only one, the one by a pointer that was
+ * on the stack, or the only one that is not of the stack if nobody has an address there. 0: it cannot be told.
+ */
+static uint64_t choose_load(struct search *s, const struct loads *l, unsigned size)
 {
 	if (l->known)
 		return l->known;
 	bool alone = l->count == 1 || (l->count == 2 && l->pointer >= 0 && l->base == l->pointer);
-	return alone && l->size == size ? l->last : 0;
+	if (alone)
+		return l->size == size ? l->last : 0;
+	return l->outside_count == 1 && l->outside_size == size && keeps_stack(s) ? l->outside : 0;
 }
 
 /* Where the value is loaded; 0: it cannot be told. *hook: address of the next hook's call, which is a write's. */
@@ -482,7 +504,7 @@ static uint64_t find_load(struct search *s, uint64_t pc, unsigned size, uint64_t
 			*hook = pc;
 			bool write = !t.jump && t.name &&
 			             code_hook_size(t.name, "__tsan_write", "__tsan_unaligned_write") == size;
-			return write ? choose_load(&loads, size) : 0;
+			return write ? choose_load(s, &loads, size) : 0;
 		}
 		const cs_x86_op *op = x86_load(insn);
 		if (op && (x86_deed(insn) == X86_UNKNOWN || op == &insn->detail->x86.operands[0]))
