@@ -30,6 +30,8 @@ static void end_thread(void *rounds)
 	if (!s || (!s->limit && !rt_idle))
 		return;
 	rt_busy_begin();
+	if (rt_controlled) /* the slot, which is the turns' too, is another thread's as soon as it has ended */
+		rt_turn_comes(0, 0, 0);
 	rt_self = s;
 	rt_call_at(RT_AT_THREAD_END);
 	rt_emit_sync(RT_OP_END, 0, 0, 0, 0);

@@ -3,13 +3,17 @@
  * Nagarakatte 2010). Threads have random priorities, and the enabled one of the highest goes on. At d-1 random ones of
  * the run's k steps the running thread's priority becomes lower than all: d-1 at the first, 1 at the last. A bug of
  * depth d in n threads is found with a probability of at least 1/(n k^(d-1)). k is that of an earlier run.
+ *
+ * A thread that makes twice as many steps and more may loop until another one does something: it becomes the last.
  */
 #include "recorder/sched/strategy.h"
 
-enum { DEPTH = 3, DEPTH_MAX = 64, STEPS = 1000 };
+enum { DEPTH = 3, DEPTH_MAX = 64, STEPS = 1000, PATIENCE = 20000 };
+#define LOWEST (UINT64_C(1) << 32) /* of change points */
 
 static RT_OF_RUN uint64_t points[DEPTH_MAX]; /* rising */
 static RT_OF_RUN unsigned point_count, passed;
+static RT_OF_RUN uint64_t patience, last; /* a thread's number of steps; threads that became the last */
 
 static bool init(const struct rt_control *control)
 {
@@ -18,6 +22,8 @@ static bool init(const struct rt_control *control)
 
 	(void)control;
 	passed = 0;
+	last = 0;
+	patience = 2 * k + PATIENCE;
 	point_count = (depth < DEPTH_MAX ? depth : DEPTH_MAX) - 1;
 	for (unsigned i = 0; i < point_count; i++) {
 		uint64_t point = 1 + rt_sched_random() % k;
@@ -41,8 +47,12 @@ static uint64_t priority(struct rt_task *t)
 static bool goes_on(struct rt_task *current)
 {
 	while (passed < point_count && rt_sched_steps() >= points[passed]) {
-		current->rank = point_count - passed;
+		current->rank = LOWEST + point_count - passed;
 		passed++;
+	}
+	if (++current->since >= patience) {
+		current->rank = LOWEST - ++last;
+		current->since = 0;
 	}
 	return false;
 }

@@ -145,6 +145,12 @@ for name in locks loops_racy; do
 	build "$top/samples/openmp/$name.c" omp_$name
 	same omp_$name 3
 done
+# A thread ends in libgomp while others begin.
+build "$top/samples/openmp/teams.c" omp_teams
+for seed in 2 3 4; do
+	timeout 20 "$RACETRACE" record --serial=$seed -o t.zst ./omp_teams >out 2>err
+	prints '12 2016 85344 126'
+done
 
 # Pipes and futexes between threads, cancelled waits, a lock that sleeps in the kernel unseen.
 cat >waits.c <<'END'
@@ -404,6 +410,42 @@ END
 build spins_on.c spins_on
 timeout 20 "$RACETRACE" record --serial --outcome=outcome.json -o w.zst ./spins_on 2>err
 jq -e '.status == 3 and .steps < 3000' outcome.json >/dev/null || wrong "spins_on: $(jq -c '[.end, .status, .steps]' outcome.json)"
+
+# Nor does one of a high priority keep others from going on for ever.
+cat >loops.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int count;
+static void add(void)
+{
+	pthread_mutex_lock(&mutex);
+	count++;
+	pthread_mutex_unlock(&mutex);
+}
+static void *loops(void *unused)
+{
+	for (;;)
+		add();
+	return unused;
+}
+int main(void)
+{
+	pthread_t t;
+	atexit(add);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t, NULL, loops, NULL);
+	usleep(1000);
+	return 3;
+}
+END
+build loops.c loops
+for seed in 1 2 3 4; do
+	timeout 20 "$RACETRACE" record --serial=$seed --strategy=pct --exit-sleep=1 -o w.zst ./loops >out 2>err
+	status=$?
+	[ $status = 3 ] || wrong "loops, pct, seed $seed: status $status: $(head -n 3 err)"
+done
 
 # In an exact trace a read sees the last write before it. For a copy GCC calls the hook of the write before that of the
 # read: no other thread comes in between.
