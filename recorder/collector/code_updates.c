@@ -607,14 +607,14 @@ static bool search_plain(struct search *s, struct rt_update *out)
 {
 	uint64_t at = out->read - 1;
 	const cs_insn *insn = s->u->insn;
-	if (!decode(s, at) || !x86_load(insn) || x86_deed(insn) == X86_UNKNOWN || !begins(s, at) || !decode(s, at))
+	if (!decode(s, at) || !x86_load(insn) || x86_deed(insn) == X86_UNKNOWN)
 		return false;
 	bool one = stores(insn, x86_deed(insn));
 	if (one ? !follow_one(s, out) : !follow_load(s, out))
 		return false;
 	while (s->open_count && !s->fails)
 		visit(s, s->function->start + s->open[--s->open_count]);
-	return !s->fails;
+	return !s->fails && begins(s, at);
 }
 
 /* True if a function takes arguments in registers that others do not change (clang's regcall, which is in its name). */
