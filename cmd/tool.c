@@ -12,6 +12,12 @@
 enum rt_status tool_find(struct tool *t, const char *program, struct rt_error *err)
 {
 	char *folder = NULL;
+	if (file_gains_rights(program))
+		return rt_error_set(
+		    err, RT_EINPUT,
+		    "'%s' has a setuid or setgid bit or capabilities, with which Valgrind runs no program: "
+		    "record a copy without",
+		    program);
 	enum rt_status status = library_folder(false, &folder, err);
 	if (status)
 		return status;

@@ -165,6 +165,13 @@ char *library_runtime(char *const *names)
 	return strdup(TSAN_SONAME);
 }
 
+bool file_gains_rights(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 &&
+	       (st.st_mode & (S_ISUID | S_ISGID) || getxattr(path, "security.capability", NULL, 0) > 0);
+}
+
 bool file_is_plain(const char *path)
 {
 	struct traits t = {0};
@@ -254,19 +261,33 @@ static enum rt_status inspect_elf(const char *path, Elf *elf, struct traits *t, 
 	return judge(path, t, sync_only, err);
 }
 
-static enum rt_status inspect_file(const char *path, int fd, struct traits *t, bool *sync_only, struct rt_error *err)
+enum { LINE = 256 }; /* of a script, as far as the kernel reads it */
+
+/* A script is executed by its interpreter, which the program's first line names. */
+static enum rt_status inspect_script(const char *path, char *line, struct traits *t, const bool *sync_only,
+                                     struct rt_error *err)
 {
-	char magic[2] = "";
-	struct stat st;
-	if (fstat(fd, &st) != 0 || pread(fd, magic, 2, 0) < 0)
-		return rt_error_set(err, RT_ESYSTEM, "cannot read '%s': %s", path, strerror(errno));
-	if (magic[0] == '#' && magic[1] == '!' && *sync_only) {
-		t->soname = strdup(RECORDER_SONAME);
-		return t->soname ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a name");
-	}
-	if (magic[0] == '#' && magic[1] == '!')
+	if (!*sync_only)
 		return rt_error_set(err, RT_EINPUT, "'%s' is a script: record the instrumented program that it starts",
 		                    path);
+	char *name = line + 2 + strspn(line + 2, " \t");
+	name[strcspn(name, " \t\n")] = '\0';
+	int reason = executable(name);
+	if (reason)
+		return rt_error_set(err, RT_EINPUT, "cannot execute '%s': its interpreter '%s': %s", path, name,
+		                    strerror(reason));
+	t->soname = strdup(RECORDER_SONAME);
+	return t->soname ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a name");
+}
+
+static enum rt_status inspect_file(const char *path, int fd, struct traits *t, bool *sync_only, struct rt_error *err)
+{
+	char line[LINE + 1] = "";
+	struct stat st;
+	if (fstat(fd, &st) != 0 || pread(fd, line, LINE, 0) < 0)
+		return rt_error_set(err, RT_ESYSTEM, "cannot read '%s': %s", path, strerror(errno));
+	if (line[0] == '#' && line[1] == '!')
+		return inspect_script(path, line, t, sync_only, err);
 	if (gains_rights(path, &st))
 		return rt_error_set(err, RT_EINPUT,
 		                    "'%s' runs with another user's rights (setuid): record a copy without", path);

@@ -46,6 +46,10 @@ refused 3 "'./static' is statically linked" "$racetrace" record ./static
 refused 3 "^racetrace: './static' is statically linked: link it dynamically$" "$racetrace" record --sync-only ./static
 refused 3 "'./inside' has a runtime of ThreadSanitizer inside.*static-libtsan" "$racetrace" record ./inside
 refused 3 "'./script' is a script" "$racetrace" record --recorder=tsan ./script
+printf '#!  ./no-such -e\n' >lost && chmod +x lost
+cp plain rights && chmod u+s rights
+refused 3 "^racetrace: cannot execute './lost': its interpreter './no-such': No such file or directory$" "$racetrace" record ./lost
+refused 3 "^racetrace: './rights' has a setuid or setgid bit or capabilities, .*: record a copy without$" "$racetrace" record ./rights
 refused 3 "'./cut' is not an ELF executable|'./cut' is not instrumented|'./cut' is statically" "$racetrace" record ./cut
 refused 3 "'./foreign' is built for another kind of machine" "$racetrace" record ./foreign
 refused 3 "'./empty' is not an ELF executable" "$racetrace" record ./empty
