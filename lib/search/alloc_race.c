@@ -11,6 +11,8 @@
  * Where it may know the block that had the memory before, it uses that one, after the free: what races is the free and
  * the use. By C and C++ that is in the run if happens-before leaves the two unordered. A free that happens before the
  * use makes the use wrong as well, but that is no race of the two: then the race with the allocation remains.
+ *
+ * A free is such a use of the block that was there before: the block is freed twice. It is no use of the new one.
  */
 #include "lib/base/lower_bound.h"
 #include "lib/relation/por.h"
@@ -144,6 +146,8 @@ void alloc_race_search(struct found_list *l)
 			continue;
 		const struct pattern *p = rt_op_writes(model_op(c->m, b->use)) ? &alloc_write : &alloc_read;
 		bool stale = is_stale(c, b);
+		if (!stale && c->m->sites[c->m->events[b->use].site].flags & RT_F_FREE)
+			continue;
 		uint32_t events[] = {stale ? b->freed : b->alloc, b->use};
 		if (c->every) {
 			found_every(l, p, events, stale ? FOUND_OBSERVED : FOUND_POSSIBLE);

@@ -155,8 +155,8 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 		look_for_callers(l, t, e);
 	l->atomics += rt_op_is_atomic(e->op) && rt_op_is_access(e->op);
 	count_spin(l, &t->spin, e);
-	/* A free is no use of the block, and a call on an object is no access. */
-	l->alloc_uses.number = rt_op_is_access(e->op) && !(e->flags & RT_F_FREE) ? e->number : 0;
+	/* A call on an object is no access. */
+	l->alloc_uses.number = rt_op_is_access(e->op) ? e->number : 0;
 	l->alloc_uses.addr = e->addr;
 	if (rt_op_is_access(e->op)) {
 		t->accesses_local |= e->addr - t->local < t->local_size;
