@@ -398,8 +398,11 @@ bool alloc_uses_settle(struct loader *l)
 		const struct alloc_use *u = &b->uses[i];
 		if (!u->kept || b->allocs[u->place].event == MODEL_NONE)
 			continue;
-		b->allocs[u->place].wanted = true;
 		uint32_t freed = is_last_former(b, u) ? u->freed : MODEL_NONE;
+		/* To give a block back is a use only of one that was there before it. */
+		if (freed == MODEL_NONE && m->sites[m->events[u->event].site].flags & RT_F_FREE)
+			continue;
+		b->allocs[u->place].wanted = true;
 		m->alloc_uses[m->alloc_use_count++] =
 		    (struct model_alloc_use){u->place, u->event, u->meets, freed, u->former_owner, (uint32_t)u->former};
 	}

@@ -298,6 +298,26 @@ START_TEST(an_old_pointer_into_memory_that_was_handed_out_again_is_a_use_after_f
 }
 END_TEST
 
+START_TEST(a_free_by_an_old_pointer_frees_the_old_block_again)
+{
+	ck_assert_uint_eq(
+	    STALE(ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64), ALLOC(1, BLOCK, 64), FREE(2, BLOCK, 64)), 1);
+	ck_assert_uint_eq(
+	    STALE(ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64), ALLOC(3, BLOCK, 64), FREE(2, BLOCK, 64)), 1);
+	/* It may be the new block's, or is ordered: then there is nothing to say. */
+	ck_assert_uint_eq(STALE(FORKS, FREE(1, BLOCK, 64), ALLOC(1, BLOCK, 64), FREE(2, BLOCK, 64)), 0);
+	ck_assert_uint_eq(STALE(ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64), ALLOC(1, BLOCK, 64),
+	                        STORE(1, SLOT, RELAXED), LOAD(2, SLOT, RELAXED), FREE(2, BLOCK, 64)),
+	                  0);
+	ck_assert_uint_eq(STALE(ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64), ALLOC(1, BLOCK, 64), ACQ(1, 1),
+	                        REL(1, 1), ACQ(2, 1), REL(2, 1), FREE(2, BLOCK, 64)),
+	                  0);
+	ck_assert_uint_eq(STALE(ALLOC(0, BLOCK, 64), FORKS, FREE(1, BLOCK, 64), ACQ(1, 1), REL(1, 1), ACQ(2, 1),
+	                        REL(2, 1), ALLOC(1, BLOCK, 64), FREE(2, BLOCK, 64)),
+	                  0);
+}
+END_TEST
+
 START_TEST(a_pointer_that_may_be_the_new_blocks_is_none_into_the_old_one)
 {
 	/* The user cannot know the old block. */
@@ -380,6 +400,7 @@ SUITE(alloc_race)
 	tcase_add_test(search, a_block_that_is_handed_over_in_order_is_none);
 	tcase_add_test(search, what_follows_from_another_race_is_not_said);
 	tcase_add_test(search, an_old_pointer_into_memory_that_was_handed_out_again_is_a_use_after_free);
+	tcase_add_test(search, a_free_by_an_old_pointer_frees_the_old_block_again);
 	tcase_add_test(search, a_pointer_that_may_be_the_new_blocks_is_none_into_the_old_one);
 	tcase_add_test(search, a_block_with_many_used_places_hides_the_one_before_it);
 	suite_add_tcase(suite, model);
