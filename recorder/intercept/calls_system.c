@@ -2,6 +2,7 @@
  * environment. */
 #include "recorder/intercept/call.h"
 #include "recorder/intercept/fd.h"
+#include "recorder/intercept/limit.h"
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 
@@ -69,12 +70,23 @@ CALL(int, getresgid, (gid_t * real, gid_t *effective, gid_t *saved), (real, effe
      WHEN(r == 0, OUT(real); OUT(effective); OUT(saved)))
 
 /* Limits, load, names, random bytes */
-CALL(int, getrlimit, (__rlimit_resource_t which, struct rlimit *to), (which, to), , if (r == 0) OUT(to))
-CALL(int, getrlimit64, (__rlimit_resource_t which, struct rlimit64 *to), (which, to), , if (r == 0) OUT(to))
-CALL(int, setrlimit, (__rlimit_resource_t which, const struct rlimit *from), (which, from), IN(from), )
-CALL(int, setrlimit64, (__rlimit_resource_t which, const struct rlimit64 *from), (which, from), IN(from), )
+CALL(int, getrlimit, (__rlimit_resource_t which, struct rlimit *to), (which, to), ,
+     WHEN(r == 0, rt_limit_seen(which, to); OUT(to)))
+CALL(int, getrlimit64, (__rlimit_resource_t which, struct rlimit64 *to), (which, to), ,
+     WHEN(r == 0, rt_limit_seen(which, (struct rlimit *)to); OUT(to)))
+CALL(int, setrlimit, (__rlimit_resource_t which, const struct rlimit *from), (which, from),
+     const struct rlimit *asked = from;
+     struct rlimit raised; IN(from);
+     from = rt_limit_raised(which, from, &raised), if (r == 0) rt_limit_set(which, asked))
+CALL(int, setrlimit64, (__rlimit_resource_t which, const struct rlimit64 *from), (which, from),
+     const struct rlimit *asked = (const struct rlimit *)from;
+     struct rlimit raised; IN(from);
+     from = (const struct rlimit64 *)rt_limit_raised(which, asked, &raised), if (r == 0) rt_limit_set(which, asked))
 CALL(int, prlimit, (pid_t pid, __rlimit_resource_t which, const struct rlimit *new, struct rlimit *old),
-     (pid, which, new, old), IN(new), if (r == 0) OUT(old))
+     (pid, which, new, old), const struct rlimit *asked = new;
+     const int own = rt_limit_of(pid, which); struct rlimit raised; IN(new);
+     new = rt_limit_raised(own, new, &raised),
+     WHEN(r == 0, rt_limit_seen(own, old); rt_limit_set(own, asked); OUT(old)))
 CALL(int, getrusage, (__rusage_who_t who, struct rusage *to), (who, to), , if (r == 0) OUT(to))
 CALL(int, sysinfo, (struct sysinfo * to), (to), , if (r == 0) OUT(to))
 CALL(int, getloadavg, (double to[], int n), (to, n), , if (r > 0) OUT_N(to, (size_t)r * sizeof *to))

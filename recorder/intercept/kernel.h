@@ -15,6 +15,7 @@
 
 #include "recorder/intercept/call.h"
 #include "recorder/intercept/fd.h"
+#include "recorder/intercept/limit.h"
 
 #include <poll.h>
 #include <sys/select.h>

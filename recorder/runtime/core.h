@@ -103,6 +103,7 @@ extern bool rt_sync_only; /* no plain accesses, of which only those of the C lib
  * counts, until it is opened; then zeros. where: NULL, or what is replaced. NULL, false: there is none.
  */
 void *rt_memory_reserve(void *where, size_t size);
+extern uint64_t rt_memory_reserved; /* bytes of address space that the recorder has in this process */
 bool rt_memory_open(const void *from, size_t size);
 
 /*

@@ -82,6 +82,8 @@ static struct rt_channel *map(long fd, uint64_t slots, void *where)
 	                MAP_SHARED | MAP_NORESERVE | (where ? MAP_FIXED : 0), fd, 0);
 	if (failed(at))
 		return NULL;
+	if (!where)
+		rt_memory_reserved += bytes;
 	struct rt_channel *c = (struct rt_channel *)at;
 	RT_SYSCALL(SYS_madvise, c, bytes, MADV_DONTDUMP);
 	c->magic = RT_CHANNEL_MAGIC;

@@ -22,6 +22,7 @@
 struct rt_channel *rt_channel;
 struct rt_tree *rt_tree;
 bool rt_sync_only, rt_not_plain;
+uint64_t rt_memory_reserved;
 static struct rt_private *privates;
 static char (*larges)[RT_FILTER_BYTES];
 
@@ -144,7 +145,11 @@ static void *map(void *where, size_t size, int protection, int flags, int fd, ui
 	long at =
 	    RT_SYSCALL(SYS_mmap, where, size, protection, flags | MAP_NORESERVE | (where ? MAP_FIXED : 0), fd, offset);
 
-	return at < 0 && at > -4096 ? NULL : (void *)at;
+	if (at < 0 && at > -4096)
+		return NULL;
+	if (!where)
+		rt_memory_reserved += size;
+	return (void *)at;
 }
 
 void *rt_memory_reserve(void *where, size_t size)

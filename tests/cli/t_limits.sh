@@ -86,6 +86,71 @@ for kib in 30000 32000 34000 38000 42000 46000 50000 60000 70000 80000; do
 	fi
 done
 
+# A limit on address space that the program sets itself: it has what it would have without the recorder, and is told
+# the limit that it has set.
+cat >own.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { LIMIT = 400 << 20, MORE = 600 << 20 };
+static int shared;
+static void *work(void *arg)
+{
+	shared++;
+	return arg;
+}
+static int limited(void)
+{
+	struct rlimit is[3] = {{0, 0}, {0, 0}, {0, 0}};
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, work, NULL) || pthread_join(thread, NULL))
+		return 2;
+	if (malloc(MORE))
+		return 3;
+	getrlimit(RLIMIT_AS, &is[0]);
+	prlimit(getpid(), RLIMIT_AS, NULL, &is[1]);
+	syscall(SYS_prlimit64, 0, RLIMIT_AS, NULL, &is[2]);
+	for (int i = 0; i < 3; i++)
+		if (is[i].rlim_cur != LIMIT || is[i].rlim_max != RLIM_INFINITY)
+			return 4 + i;
+	return 0;
+}
+int main(int argc, char **argv)
+{
+	struct rlimit l = {LIMIT, RLIM_INFINITY}, old;
+	int status = -1;
+	(void)argc;
+	if (*argv[1] == 's' ? setrlimit(RLIMIT_AS, &l) : *argv[1] == 'p' ? prlimit(0, RLIMIT_AS, &l, &old) : syscall(SYS_setrlimit, RLIMIT_AS, &l))
+		return 1;
+	int failed = limited();
+	pid_t child = fork();
+	if (child == 0)
+		_exit(limited());
+	if (failed || waitpid(child, &status, 0) != child || status)
+		return failed ? failed : 10 + WEXITSTATUS(status);
+	l.rlim_cur = RLIM_INFINITY;
+	return setrlimit(RLIMIT_AS, &l) || !malloc(MORE) ? 7 : 8;
+}
+C
+gcc -g -fsanitize=thread own.c -o own -pthread || exit 1
+for how in setrlimit prlimit call; do
+	rm -f o.zst*
+	timeout 60 "$racetrace" record -o o.zst ./own $how >out 2>err
+	status=$?
+	[ $status = 8 ] && [ ! -s err ] || wrong "its own limit, by $how: status $status: $(cat err)"
+	[ "$(ls o.zst* | wc -l)" = 2 ] || wrong "its own limit, by $how: not two traces"
+done
+# A shell under Valgrind, which could not go on with such a limit.
+if [ -x "$(dirname "$racetrace")/../lib/racetrace/valgrind/racetrace-amd64-linux" ]; then
+	timeout 100 "$racetrace" record -o s.zst sh -c 'ulimit -v 400000; ulimit -v; ./race' >out 2>err
+	status=$?
+	[ "$(cat out)" = 400000 ] && { [ $status = 8 ] || [ $status = 9 ]; } || wrong "a shell's own limit: status $status: $(cat out err)"
+fi
+
 # Other commands meet the size of a file as an error of write, not as a signal.
 "$racetrace" record -o t.zst ./app >out || wrong 'record'
 (ulimit -f 1 && exec "$racetrace" convert -t jsonl -o big.jsonl t.zst 2>err)
