@@ -164,19 +164,30 @@ static bool is_attributable(const struct guard_row *row)
 	return row->guarded && !row->atomic && !strcmp(row->kind, "global") && row->file;
 }
 
-/* "size" of "queue.items[].size". */
+/* Length of the namespaces and classes in front of a name, "app::" of "app::level". */
+static size_t scope_of(const char *name)
+{
+	size_t n = 0;
+	for (const char *at = name; (at = strstr(at, "::")) != NULL; at += 2)
+		n = (size_t)(at + 2 - name);
+	return n;
+}
+
+/* "size" of "queue.items[].size" and of "app::size". */
 static const char *last_component(const char *name)
 {
 	const char *dot = strrchr(name, '.');
-	return dot ? dot + 1 : name;
+	return dot ? dot + 1 : name + scope_of(name);
 }
 
-/* The lock as an attribute names it: within one object by its member alone. */
+/* The lock as an attribute names it: within one object by its member alone, within one class by its name. */
 static const char *attribute_lock(const struct guard_row *row)
 {
 	const char *lock = row->locks[0].name;
-	size_t object = strcspn(row->name, ".");
-	return row->name[object] && !strncmp(row->name, lock, object + 1) ? last_component(lock) : lock;
+	size_t object = strcspn(row->name, "."), scope = scope_of(row->name);
+	if (row->name[object] && !strncmp(row->name, lock, object + 1))
+		return last_component(lock);
+	return scope && scope == scope_of(lock) && !strncmp(row->name, lock, scope) ? lock + scope : lock;
 }
 
 static void print_clang(const struct guard_table *t)
@@ -185,9 +196,15 @@ static void print_clang(const struct guard_table *t)
 		const struct guard_row *row = &t->rows[i];
 		if (!is_attributable(row))
 			continue;
-		const char *name = last_component(row->name);
-		printf("%s:%" PRIu32 ": %.*s GUARDED_BY(%s)", cmd_text(row->file).text, row->line,
-		       (int)strcspn(name, "["), cmd_text(name).text, cmd_text(attribute_lock(row)).text);
+		const char *name = last_component(row->name), *lock = attribute_lock(row);
+		printf("%s:%" PRIu32 ": ", cmd_text(row->file).text, row->line);
+		if (strchr(lock, '[')) {
+			printf("// %s: no attribute names one lock of the array %s, held at %" PRIu64 " of %" PRIu64
+			       " accesses\n",
+			       cmd_text(row->name).text, cmd_text(lock).text, row->locks[0].held, row->of);
+			continue;
+		}
+		printf("%.*s GUARDED_BY(%s)", (int)strcspn(name, "["), cmd_text(name).text, cmd_text(lock).text);
 		printf(" // %s: held at %" PRIu64 " of %" PRIu64 " accesses\n", cmd_text(row->name).text,
 		       row->locks[0].held, row->of);
 	}

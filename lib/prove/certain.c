@@ -11,7 +11,7 @@ void certain_free(struct certain *c)
 {
 	if (!c)
 		return;
-	free_all(c->cells, c->uncertain, c->last, c->before, c->writers, c->latest, c->updating, c->changed);
+	free_all(c->cells, c->uncertain, c->last, c->before, c->writers, c->latest, c->near, c->updating, c->changed);
 	values_release(&c->values);
 	free(c);
 }
@@ -22,12 +22,15 @@ static bool init_schedules(struct certain *c)
 	const struct model *m = c->m;
 	size_t cells = (size_t)m->cell_count + 1;
 	c->latest = malloc(cells * sizeof *c->latest);
+	c->near = malloc(cells * sizeof *c->near);
 	c->updating = calloc((size_t)m->thread_count + 1, sizeof *c->updating);
 	c->changed = calloc(cells, sizeof *c->changed);
-	if (!c->last_writes || !c->latest || !c->updating || !c->changed ||
+	if (!c->last_writes || !c->latest || !c->near || !c->updating || !c->changed ||
 	    (m->value_count && !values_init(&c->values, m)))
 		return false;
 	memset(c->latest, 0xff, cells * sizeof *c->latest);
+	for (uint32_t cell = 0; cell < m->cell_count; cell++)
+		c->near[cell] = m->cells[cell].first;
 	return true;
 }
 
@@ -111,7 +114,6 @@ static void walk(struct certain *c, uint32_t cell, bool forward)
 
 static bool uncertain_in(struct certain *c, uint32_t cell, uint32_t e)
 {
-	const struct model *m = c->m;
 	if (c->cells[cell] == CELL_UNKNOWN) {
 		c->cells[cell] = CELL_CERTAIN;
 		walk(c, cell, true);
@@ -119,7 +121,7 @@ static bool uncertain_in(struct certain *c, uint32_t cell, uint32_t e)
 	}
 	if (c->cells[cell] == CELL_CERTAIN)
 		return false;
-	uint32_t entry = model_entry(m, cell, e);
+	uint32_t entry = certain_entry(c, cell, e);
 	return c->uncertain[entry / 8] >> entry % 8 & 1;
 }
 
@@ -202,11 +204,23 @@ bool certain_runs_on(const struct model *m, const struct schedule *s, const uint
 	return false;
 }
 
+uint32_t certain_entry(struct certain *c, uint32_t cell, uint32_t e)
+{
+	enum { NEAR = 8 };
+	const struct model *m = c->m;
+	uint32_t end = m->cells[cell].first + m->cells[cell].count, at = c->near[cell];
+	for (int i = 0; i < NEAR && at + 1 < end && m->cell_events[at] < e; i++)
+		at++;
+	if (m->cell_events[at] != e)
+		at = model_entry(m, cell, e);
+	return c->near[cell] = at;
+}
+
 bool certain_sees_the_same(struct certain *c, uint32_t e, uint32_t cell, uint32_t write)
 {
 	const struct model *m = c->m;
 	const struct values *v = &c->values;
-	uint32_t entry = model_entry(m, cell, e), before = c->last_writes->before[entry];
+	uint32_t entry = certain_entry(c, cell, e), before = c->last_writes->before[entry];
 	bool known = !uncertain_in(c, cell, e);
 	if (known && before == write)
 		return true;
@@ -233,7 +247,7 @@ static bool replay(struct certain *c, uint32_t e)
 		if (rt_op_reads(site->op))
 			same &= !c->changed[cell] && certain_sees_the_same(c, e, cell, c->latest[cell]);
 		if (rt_op_writes(site->op)) {
-			c->latest[cell] = model_entry(m, cell, e);
+			c->latest[cell] = certain_entry(c, cell, e);
 			c->changed[cell] = updating;
 		}
 	}

@@ -19,6 +19,7 @@ struct certain {
 	struct values values;                  /* empty if the trace has no values */
 	const struct last_writes *last_writes; /* borrowed */
 	uint32_t *latest;                      /* by cell: entry of its last write in the schedule at hand */
+	uint32_t *near;                        /* by cell: entry that was looked up last; its first one at the start */
 	/* In the schedule at hand. By thread: its last event is an update's read, which may see another value than in
 	 * the run. By cell: so may the value be that is there. */
 	bool *updating, *changed;
@@ -29,6 +30,8 @@ static inline bool certain_exact_pair(const struct model *m, uint32_t e1, uint32
 {
 	return rt_op_is_atomic(model_op(m, e1)) && rt_op_is_atomic(model_op(m, e2));
 }
+/* As model_entry. A schedule has most accesses of a cell in the order of the run: the entry is near the last one. */
+uint32_t certain_entry(struct certain *c, uint32_t cell, uint32_t e);
 /* True if the event certainly sees what it saw in the run, if this write (an entry) is its cell's last one. */
 bool certain_sees_the_same(struct certain *c, uint32_t e, uint32_t cell, uint32_t write);
 /*

@@ -44,7 +44,7 @@ void say_function(struct text *t, const struct finding_place *place)
 	if (place->place.frame && place->place.frame->function)
 		say(t, "`%s`", name);
 	else if (place->place.frame && place->place.frame->text)
-		say(t, "%s", place->place.frame->text);
+		say(t, "location %s", place->place.frame->text);
 	else
 		say(t, "a thread");
 }

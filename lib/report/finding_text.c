@@ -4,11 +4,17 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool finding_guard_tells(const struct finding *f)
+bool finding_guard_text(const struct finding *f, char text[FINDING_TEXT_MAX])
 {
 	enum { TELLING = 2 };
+	struct text t = {text, FINDING_TEXT_MAX};
+	text[0] = '\0';
 	bool all = f->guard.held == f->guard.of;
-	return f->guard.lock != MODEL_NONE && f->guard.of >= TELLING && !(all && f->lacking < 2);
+	if (f->guard.lock == MODEL_NONE || f->guard.of < TELLING || (all && f->lacking < 2))
+		return false;
+	say_lock(&t, f->guard_words);
+	say(&t, " is held at %" PRIu64 " of %" PRIu64 " accesses", f->guard.held, f->guard.of);
+	return true;
 }
 
 size_t finding_main_place(const struct report *r, const struct finding *f)

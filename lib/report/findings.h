@@ -72,9 +72,9 @@ void finding_title(const struct report *r, const struct finding *f, char text[FI
 void finding_fix(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX]);
 /* The command that replays it; "" if none does. */
 void finding_replay(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX]);
-/* True if the counts of its guard tell people something: they are of several accesses, and have the place which lacks
- * it. */
-bool finding_guard_tells(const struct finding *f);
+/* How often its guard is held. False, and "", if that tells people nothing: the counts are of one access, or do not
+ * have the place which lacks it. */
+bool finding_guard_text(const struct finding *f, char text[FINDING_TEXT_MAX]);
 /* Index of the place to change: that of the side which lacks a lock that the other holds; else the first. */
 size_t finding_main_place(const struct report *r, const struct finding *f);
 /* True if another thread than the first anomaly's event i is shown for the place where that is. *place: the event's. */

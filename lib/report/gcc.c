@@ -43,6 +43,11 @@ static void put_finding(const struct report *r, const struct finding *f, FILE *o
 		put_line(r, &f->places[i].place, "note", other, out);
 		putc('\n', out);
 	}
+	if (finding_guard_text(f, text)) {
+		put_line(r, f->place_count ? &f->places[first].place : &(struct place){0}, "note", "guard: ", out);
+		utf8_print(text, put_character, out);
+		putc('\n', out);
+	}
 }
 
 /* The first line: no lines for a trace that was cut short mean little. */

@@ -129,13 +129,11 @@ static void put_places(const struct page *p, const struct finding *f)
 
 static void put_guard(const struct page *p, const struct finding *f)
 {
-	if (f->guard.lock == MODEL_NONE)
+	char text[FINDING_TEXT_MAX];
+	if (!finding_guard_text(f, text))
 		return;
-	fputs("<p>Guard: <b>", p->out);
-	html_put(p, f->guard_words[0] ? f->guard_words : "a lock");
-	fputs("</b>", p->out);
-	if (finding_guard_tells(f))
-		fprintf(p->out, " is held at %" PRIu64 " of %" PRIu64 " accesses", f->guard.held, f->guard.of);
+	fputs("<p>Guard: ", p->out);
+	html_put_marked(p, text);
 	fputs(".</p>\n", p->out);
 }
 

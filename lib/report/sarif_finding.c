@@ -63,11 +63,12 @@ static void put_related(struct sarif *s, const struct finding *f, size_t first)
 
 static void put_message(struct sarif *s, const struct finding *f)
 {
-	char text[FINDING_TEXT_MAX], fix[FINDING_TEXT_MAX], said[2 * FINDING_TEXT_MAX + 32];
+	char text[FINDING_TEXT_MAX], guard[FINDING_TEXT_MAX], fix[FINDING_TEXT_MAX], said[3 * FINDING_TEXT_MAX + 64];
 	finding_title(s->r, f, text);
 	finding_fix(s->r, f, fix);
-	snprintf(said, sizeof said, "%s (%s).%s%s%s", text, verdict_name(f->verdict), fix[0] ? " Fix: " : "", fix,
-	         fix[0] ? "." : "");
+	bool guarded = finding_guard_text(f, guard);
+	snprintf(said, sizeof said, "%s (%s).%s%s%s%s%s%s", text, verdict_name(f->verdict), guarded ? " Guard: " : "",
+	         guard, guarded ? "." : "", fix[0] ? " Fix: " : "", fix, fix[0] ? "." : "");
 	sarif_message(&s->w, "message", said);
 }
 

@@ -76,11 +76,12 @@ static void put_variable(const struct printer *p, const struct anomaly *a)
 
 static void put_guard(const struct printer *p, const struct finding *f)
 {
-	if (!finding_guard_tells(f))
+	char text[FINDING_TEXT_MAX];
+	if (!finding_guard_text(f, text))
 		return;
 	fputs("  guard: ", p->out);
-	text_put_styled(p, BOLD, f->guard_words[0] ? f->guard_words : "a lock");
-	fprintf(p->out, " is held at %" PRIu64 " of %" PRIu64 " accesses\n", f->guard.held, f->guard.of);
+	text_put_words(p, PLAIN, text, sizeof "  guard: " - 1, INDENT);
+	fputc('\n', p->out);
 }
 
 bool text_is_under(const struct finding *f)

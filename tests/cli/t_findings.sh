@@ -205,7 +205,7 @@ done
 	echo 'T2|r(x)|12'
 } >"$tmp/innermost.std"
 analyze 1 "$tmp/innermost.std"
-is innermost '[.findings[].title] == ["5 writes `x` without `inner`, which 8 holds while it reads it"]'
+is innermost '[.findings[].title] == ["location 5 writes `x` without `inner`, which location 8 holds while it reads it"]'
 
 # A lock that is held for another reason says nothing of what is done under it: a note, and no failure.
 printf '%s\n' 'T1|acq(outer)|1' 'T1|acq(inner)|2' 'T1|r(x)|3' 'T1|rel(inner)|4' 'T1|acq(inner)|5' 'T1|w(x)|6' \
@@ -479,6 +479,18 @@ is rank '[.anomalies[] | select(.variable.name == "x" and .kind == "race") | .wh
 is rank 'all(.anomalies[] | select(.variable.name == "y"); all(.why[]; startswith("nearly all") | not))'
 text "$tmp/rank.std"
 prints '^  used by 3 threads: 24 accesses while shared, 24 of them write; the two places are reached by 2 and 1 of them$'
+# Each format says the guard of the same findings.
+"$racetrace" analyze --fail-on never -f text="$tmp/g.txt" -f html="$tmp/g.html" -f sarif="$tmp/g.sarif" -f gcc="$tmp/g.gcc" -f json="$tmp/g.json" "$tmp/rank.std"
+said=$(awk '/^F[0-9]+ / { id = $1 } /^  guard: / { print id, $2, $6, $8 }' "$tmp/g.txt" | tr -d '`')
+[ "$said" = 'F1 m 23 24' ] || { echo "guards in the text: $said"; fail=1; }
+[ "$(jq -r '.findings[] | select(.guard) | "\(.id) \(.guard.lock) \(.guard.held) \(.guard.of)"' "$tmp/g.json")" = "$said" ] ||
+	{ echo "guards in JSON: $(jq -c '[.findings[].guard]' "$tmp/g.json")"; fail=1; }
+[ "$(grep -oE 'id="F[0-9]+"|Guard: .*accesses' "$tmp/g.html" | sed -nE '/^id/{h;d}; H; x; s/id="(F[0-9]+)"\nGuard: <code>(.*)<\/code> is held at ([0-9]+) of ([0-9]+) .*/\1 \2 \3 \4/p')" = "$said" ] ||
+	{ echo "guards on the page: $(grep -oE 'id="F[0-9]+"|Guard: .*' "$tmp/g.html")"; fail=1; }
+[ "$(jq -r '.runs[0].results[] | .properties.id + " " + (.message.text | capture("Guard: `(?<l>.*)` is held at (?<h>[0-9]+) of (?<o>[0-9]+) ") | "\(.l) \(.h) \(.o)")' "$tmp/g.sarif")" = "$said" ] ||
+	{ echo "guards in SARIF: $(jq -c '[.runs[0].results[].message.text]' "$tmp/g.sarif")"; fail=1; }
+[ "$(sed -nE '/ \[F[0-9]+, /h; /note: guard: /{s/.*guard: `(.*)` is held at ([0-9]+) of ([0-9]+) .*/\1 \2 \3/; G; s/(.*)\n.*\[(F[0-9]+), .*/\2 \1/p}' "$tmp/g.gcc")" = "$said" ] ||
+	{ echo "guards as lines: $(cat "$tmp/g.gcc")"; fail=1; }
 # Of two locks that are held at as many accesses, the inner one guards the variable.
 {
 	printf '%s\n' 'main|fork(T)|1' 'main|fork(U)|2' 'main|fork(V)|3'
@@ -612,7 +624,7 @@ holds '[.findings[].guard | select(. != null) | .written] | index("a->m") != nul
 "$RACETRACE" analyze -f sarif --fail-on never heap_locks.zst >out 2>err
 grep -q 'holding a->m' out || wrong "the lock in SARIF"
 "$RACETRACE" analyze -f html --fail-on never heap_locks.zst >out 2>err
-grep -q 'Guard: <b>a-&gt;m</b>' out || wrong "the lock on the page: $(grep -o 'Guard: <b>[^<]*' out)"
+grep -q 'holding .*a-&gt;m' out || wrong "the lock on the page: $(grep -o 'holding [^.]*' out)"
 
 # A lock that a reader of one thread happens to hold guards nothing: it is not what a writer lacks.
 {
@@ -623,7 +635,7 @@ grep -q 'Guard: <b>a-&gt;m</b>' out || wrong "the lock on the page: $(grep -o 'G
 	echo 'main|w(x)|4'
 } >tick.std
 "$RACETRACE" analyze -f text --fail-on never tick.std >out 2>err
-grep -qE '^F1 error, observed: 4 writes `x` while (10|11|21) reads it, and nothing orders them$' out || wrong "a lock of one reader: $(grep ^F out)"
+grep -qE '^F1 error, observed: location 4 writes `x` while location (10|11|21) reads it, and nothing orders them$' out || wrong "a lock of one reader: $(grep ^F out)"
 grep -q 'fix: guard it by one lock at both places, or make both accesses atomic' out || wrong "its fix: $(grep fix: out)"
 
 # What a stranger reads: each thread of one place, a long line around the access, memory that only a function knows, what

@@ -116,6 +116,47 @@ status 0 "$racetrace" guards -f clang guards.zst
 has 'guards\.c:[0-9]+: size GUARDED_BY\(lock\) // queue\.size: held at [0-9]+ of [0-9]+ accesses$'
 has 'guards\.c:[0-9]+: kept GUARDED_BY\(other\) // kept: '
 has 'guards\.c:[0-9]+: slots GUARDED_BY\(other\) // '
+# Within a class names are as it has them; of an array of locks none can be named.
+cat >striped.cc <<'C'
+#include <mutex>
+#include <pthread.h>
+namespace app {
+struct conf {
+	static std::mutex m;
+	static int level;
+};
+std::mutex conf::m;
+int conf::level;
+}
+static std::mutex stripes[2];
+static int slots[4];
+static void *work(void *)
+{
+	for (int i = 0; i < 8; i++) {
+		stripes[i % 2].lock();
+		slots[i % 4] += i;
+		stripes[i % 2].unlock();
+		app::conf::m.lock();
+		app::conf::level++;
+		app::conf::m.unlock();
+	}
+	return nullptr;
+}
+int main()
+{
+	pthread_t t[2];
+	for (pthread_t &one : t)
+		pthread_create(&one, nullptr, work, nullptr);
+	for (pthread_t one : t)
+		pthread_join(one, nullptr);
+	return slots[0] < 0;
+}
+C
+g++ -g -O1 -fsanitize=thread striped.cc -o striped -pthread || wrong "cannot build striped.cc"
+status 0 "$racetrace" record -o striped.zst ./striped
+status 0 "$racetrace" guards -f clang striped.zst
+has 'striped\.cc:[0-9]+: level GUARDED_BY\(m\) // app::conf::level: '
+has 'striped\.cc:[0-9]+: // slots\[\]: no attribute names one lock of the array stripes\[\], held at '
 cp "$source" guards_kept.h
 grep -v 'int peak' "$source" | sed '1i #include "guards_kept.h"' >guards_main.c
 jq -n --arg d "$PWD" '[{directory: $d, file: "guards_main.c", arguments: ["cc", "-I", ".", "-c", "guards_main.c"]}]' >db.json
