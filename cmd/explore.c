@@ -211,7 +211,7 @@ int cmd_explore(int argc, char **argv)
 		s.explore.jobs = 1;
 	if (s.explore.strategy->came && !s.runs_given) /* all executions */
 		s.explore.runs = UINT32_MAX;
-	struct exploring x = {.o = s.explore};
+	struct exploring x = {.o = s.explore, .merge.one_build = true};
 	enum rt_status status = cmd_reports_open(&s.reports, "text", &err);
 	if (status)
 		return cmd_fail(&err);

@@ -195,17 +195,88 @@ static uint64_t stable_key(const struct joining *j, const struct finding *f)
 	return joining_stable_key(keys, 2 + digest_distinct(keys + 2, a->event_count));
 }
 
-/* Of findings that agree in all that, each has its number among them, in the order of the report. */
+static uint64_t line_of(const struct place *place)
+{
+	enum { FILE_SHIFT = 32 };
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	if (!place->frame || !place->frame->file)
+		return place->pc;
+	digest_text(&state, subject_basename(place->frame->file));
+	return XXH3_64bits_digest(&state) << FILE_SHIFT | place->frame->line;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	if ((uint32_t)x != (uint32_t)y)
+		return (uint32_t)x < (uint32_t)y ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void identify(const struct joining *j, struct finding *f)
+{
+	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
+	struct finding_identity *id = &f->identity;
+	id->stable = stable_key(j, f);
+	for (uint32_t i = 0; i < a->event_count && id->line_count < FINDING_LINES_MAX; i++) {
+		struct place place = place_of(j->r, a->events[i]);
+		id->lines[id->line_count++] = line_of(&place);
+	}
+	qsort(id->lines, id->line_count, sizeof *id->lines, compare_lines);
+}
+
+bool finding_identities_match(const struct finding_identity *a, const struct finding_identity *b)
+{
+	for (uint32_t i = 0; i < a->line_count && a->stable == b->stable; i++)
+		for (uint32_t k = 0; k < b->line_count; k++)
+			if (a->lines[i] == b->lines[k])
+				return true;
+	return a->stable == b->stable && !a->line_count && !b->line_count;
+}
+
+int finding_identities_compare(const struct finding_identity *a, const struct finding_identity *b)
+{
+	for (uint32_t i = 0; i < a->line_count && i < b->line_count; i++) {
+		int order = compare_lines(&a->lines[i], &b->lines[i]);
+		if (order)
+			return order;
+	}
+	return a->line_count < b->line_count ? -1 : a->line_count > b->line_count;
+}
+
+void finding_fingerprint(const struct finding_identity *identity, uint32_t number, char fingerprint[17])
+{
+	snprintf(fingerprint, 17, "%016" PRIx64, joining_stable_key((uint64_t[]){identity->stable, number}, 2));
+}
+
+static int compare_identities(const void *a, const void *b, void *arg)
+{
+	const size_t *x = a, *y = b;
+	const struct finding *items = arg;
+	int order = finding_identities_compare(&items[*x].identity, &items[*y].identity);
+	return order ? order : *x < *y ? -1 : *x > *y;
+}
+
+/* Of findings that agree in all that is stable, each has its number among them, by lines: a verdict does not count. */
 static void print_fingerprints(struct joining *j, struct findings *out)
 {
-	for (size_t i = 0; i < out->count && !j->no_memory; i++) {
-		struct finding *f = &out->items[i];
-		uint32_t before;
-		uint64_t key = stable_key(j, f);
-		if (joining_count(j, key, f->entries[0], &before))
-			snprintf(f->fingerprint, sizeof f->fingerprint, "%016" PRIx64,
-			         joining_stable_key((uint64_t[]){key, before}, 2));
+	size_t *order = calloc(out->count + 1, sizeof *order);
+	if (!order)
+		j->no_memory = true;
+	for (size_t i = 0; order && i < out->count; i++) {
+		identify(j, &out->items[i]);
+		order[i] = i;
 	}
+	if (order)
+		qsort_r(order, out->count, sizeof *order, compare_identities, out->items);
+	for (size_t i = 0; order && i < out->count && !j->no_memory; i++) {
+		struct finding *f = &out->items[order[i]];
+		uint32_t before;
+		if (joining_count(j, f->identity.stable, f->entries[0], &before))
+			finding_fingerprint(&f->identity, before, f->fingerprint);
+	}
+	free(order);
 }
 
 /* What the source line of an event names as what it accesses. *pointed: what a call is given points there. */

@@ -13,7 +13,22 @@
 #include "lib/report/subject.h"
 #include "lib/report/uses.h"
 
-enum { FINDING_PLACES_MAX = 16 };
+enum { FINDING_PLACES_MAX = 16, FINDING_LINES_MAX = 4 };
+
+/* What a finding is known by in another report. */
+struct finding_identity {
+	uint64_t stable; /* of kind, variable and functions: the same in each build */
+	/* Of the first anomaly's events, ascending by the number of the line, above a digest of the file: the same in
+	 * each run of one build. */
+	uint64_t lines[FINDING_LINES_MAX];
+	uint32_t line_count;
+};
+/* True if they may be one finding of two runs of one build: they agree in what is stable, and in a line. */
+bool finding_identities_match(const struct finding_identity *a, const struct finding_identity *b);
+/* As qsort's: by lines, in an order that stays the same when lines are added. */
+int finding_identities_compare(const struct finding_identity *a, const struct finding_identity *b);
+/* Of several that agree in what is stable, each has a number. */
+void finding_fingerprint(const struct finding_identity *identity, uint32_t number, char fingerprint[17]);
 
 struct finding_place {
 	struct place place;
@@ -46,6 +61,7 @@ struct finding {
 	                                  has it */
 	char held[EXPRESSION_MAX];     /* and what it holds meanwhile; "": not known, or the locks have names */
 	const struct finding *follows; /* another race alone orders its events; NULL: none */
+	struct finding_identity identity;
 	char fingerprint[17];
 	bool known;      /* by the baseline or by a suppression: it is left out */
 	bool suppressed; /* by a suppression */

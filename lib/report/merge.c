@@ -69,10 +69,18 @@ static struct merge_run *add_run(struct merge *m, const struct merge_source *sou
 	return NULL;
 }
 
-static struct merge_mark *mark_of(const struct merge_run *run, const char *fingerprint)
+/* True if two marks are of one finding. Fingerprints alone may take one for another where several findings agree. */
+static bool are_same(const struct merge *m, const struct merge_mark *a, const struct merge_mark *b)
+{
+	return m->one_build && a->incident == SIZE_MAX && b->incident == SIZE_MAX
+	           ? finding_identities_match(&a->identity, &b->identity)
+	           : !strcmp(a->fingerprint, b->fingerprint);
+}
+
+static struct merge_mark *mark_of(const struct merge *m, const struct merge_run *run, const struct merge_mark *mark)
 {
 	for (size_t i = 0; i < run->mark_count; i++)
-		if (!strcmp(run->marks[i].fingerprint, fingerprint))
+		if (are_same(m, &run->marks[i], mark))
 			return &run->marks[i];
 	return NULL;
 }
@@ -86,11 +94,11 @@ static bool add_mark(struct merge_run *run, const struct merge_mark *mark)
 }
 
 /* The strongest mark of a finding in the first `runs` runs; NULL: none has it. */
-static const struct merge_mark *known_mark(const struct merge *m, size_t runs, const char *fingerprint)
+static const struct merge_mark *known_mark(const struct merge *m, size_t runs, const struct merge_mark *of)
 {
 	const struct merge_mark *best = NULL;
 	for (size_t i = 0; i < runs; i++) {
-		const struct merge_mark *mark = mark_of(&m->runs[i], fingerprint);
+		const struct merge_mark *mark = mark_of(m, &m->runs[i], of);
 		if (mark && (!best || mark->level > best->level ||
 		             (mark->level == best->level && mark->verdict > best->verdict)))
 			best = mark;
@@ -99,7 +107,7 @@ static const struct merge_mark *known_mark(const struct merge *m, size_t runs, c
 }
 
 /* The marks of what the run's report has now. */
-static bool mark_findings(struct merge_run *run)
+static bool mark_findings(const struct merge *m, struct merge_run *run)
 {
 	const struct findings *f = run->report->findings;
 	struct merge_mark *before = run->marks;
@@ -116,8 +124,10 @@ static bool mark_findings(struct merge_run *run)
 		                          .level = f->items[i].level,
 		                          .incident = SIZE_MAX};
 		memcpy(mark.fingerprint, f->items[i].fingerprint, sizeof mark.fingerprint);
+		mark.identity = f->items[i].identity;
+		mark.finding = i;
 		for (size_t k = 0; k < count; k++)
-			if (!strcmp(before[k].fingerprint, mark.fingerprint))
+			if (are_same(m, &before[k], &mark))
 				mark.own = before[k].own;
 		ok = add_mark(run, &mark);
 	}
@@ -138,11 +148,10 @@ enum rt_status merge_add(struct merge *m, const struct merge_source *source, str
 	run->events = run->last ? run->last - run->first + 1 : info->events;
 	run->threads = info->thread_count;
 	run->report = r;
-	if (!copy(&run->incomplete, r->incomplete) || !mark_findings(run))
+	if (!copy(&run->incomplete, r->incomplete) || !mark_findings(m, run))
 		return rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
 	for (size_t i = 0; i < run->mark_count; i++) {
-		const struct merge_mark *mark = &run->marks[i],
-		                        *before = known_mark(m, m->run_count - 1, mark->fingerprint);
+		const struct merge_mark *mark = &run->marks[i], *before = known_mark(m, m->run_count - 1, mark);
 		run->fresh += !before;
 		better |= !before || mark->level > before->level ||
 		          (mark->level == before->level && mark->verdict > before->verdict);
@@ -171,7 +180,7 @@ enum rt_status merge_add_incident(struct merge *m, uint32_t number, enum inciden
 	digest_text(&state, incident_kind_name(kind));
 	digest_text(&state, key);
 	snprintf(mark.fingerprint, sizeof mark.fingerprint, "%016" PRIx64, XXH3_64bits_digest(&state));
-	bool is_new = !known_mark(m, number - 1, mark.fingerprint);
+	bool is_new = !known_mark(m, number - 1, &mark);
 	while (mark.incident < m->incident_count &&
 	       strcmp(m->incidents[mark.incident].fingerprint, mark.fingerprint) != 0)
 		mark.incident++;
@@ -196,11 +205,12 @@ enum rt_status merge_add_incident(struct merge *m, uint32_t number, enum inciden
 
 /* ---- Joining ---- */
 
-/* By fingerprint: a finding of all runs. */
+/* A finding of all runs, among those that agree in their key. */
 struct merged_group {
-	char fingerprint[17];
+	char key[17];
+	const struct merge_mark *first;
 	struct merged_finding *item;
-	double rank;
+	struct merged_group *next;
 	UT_hash_handle hh;
 };
 
@@ -222,35 +232,65 @@ static void free_items(struct merge *m)
 	m->known = m->suppressed = 0;
 }
 
-static const struct finding *finding_of(const struct report *r, const char *fingerprint)
+static struct finding *finding_of(const struct merge_run *run, const struct merge_mark *mark)
 {
-	for (size_t i = 0; r && i < r->findings->count; i++)
-		if (!strcmp(r->findings->items[i].fingerprint, fingerprint))
-			return &r->findings->items[i];
-	return NULL;
+	return run->report && mark->incident == SIZE_MAX ? &run->report->findings->items[mark->finding] : NULL;
 }
 
-static bool add_to_group(struct merging *j, const struct merge_run *run, const struct merge_mark *mark)
+/* The group of the mark; no two findings of one run are in one. */
+static struct merged_group *find_group(const struct merge *m, struct merged_group *first, const struct merge_run *run,
+                                       const struct merge_mark *mark)
 {
-	struct merged_group *g;
-	HASH_FIND_STR(j->groups, mark->fingerprint, g);
-	if (!g) {
-		struct merged_finding *item = &j->m->items[j->m->count];
-		g = &j->memory[j->m->count];
-		memcpy(g->fingerprint, mark->fingerprint, sizeof g->fingerprint);
-		memcpy(item->fingerprint, mark->fingerprint, sizeof item->fingerprint);
-		g->item = item;
-		if (!(item->runs = calloc(j->m->run_count, sizeof *item->runs)))
-			return false;
-		j->m->count++;
-		HASH_ADD_STR(j->groups, fingerprint, g);
-		if (!HASH_ADDED(g))
-			return false;
+	struct merged_group *found = NULL;
+	for (struct merged_group *g = first; g; g = g->next) {
+		if (g->item->runs[g->item->run_count - 1] == run->number && mark->incident == SIZE_MAX)
+			continue;
+		if (are_same(m, g->first, mark) &&
+		    (!found || !finding_identities_compare(&g->first->identity, &mark->identity)))
+			found = g;
 	}
+	return found;
+}
+
+/* A new one; NULL without memory. */
+static struct merged_group *add_group(struct merging *j, const char *key, const struct merge_mark *mark)
+{
+	struct merged_finding *item = &j->m->items[j->m->count];
+	struct merged_group *g = &j->memory[j->m->count], *first;
+	memcpy(g->key, key, sizeof g->key);
+	memcpy(item->fingerprint, mark->fingerprint, sizeof item->fingerprint);
+	g->first = mark;
+	g->item = item;
+	item->group = j->m->count;
+	if (!(item->runs = calloc(j->m->run_count, sizeof *item->runs)))
+		return NULL;
+	j->m->count++;
+	HASH_FIND_STR(j->groups, key, first);
+	if (first) {
+		g->next = first->next;
+		first->next = g;
+		return g;
+	}
+	HASH_ADD_STR(j->groups, key, g);
+	return HASH_ADDED(g) ? g : NULL;
+}
+
+static bool add_to_group(struct merging *j, const struct merge_run *run, struct merge_mark *mark)
+{
+	char key[17];
+	struct merged_group *g;
+	if (j->m->one_build && mark->incident == SIZE_MAX)
+		snprintf(key, sizeof key, "%016" PRIx64, mark->identity.stable);
+	else
+		memcpy(key, mark->fingerprint, sizeof key);
+	HASH_FIND_STR(j->groups, key, g);
+	if (!(g = find_group(j->m, g, run, mark)) && !(g = add_group(j, key, mark)))
+		return false;
+	mark->group = g->item->group;
 	struct merged_finding *item = g->item;
 	if (!item->run_count || item->runs[item->run_count - 1] != run->number)
 		item->runs[item->run_count++] = run->number;
-	const struct finding *f = mark->incident == SIZE_MAX ? finding_of(run->report, mark->fingerprint) : NULL;
+	const struct finding *f = finding_of(run, mark);
 	if (mark->incident != SIZE_MAX)
 		item->incident = &j->m->incidents[mark->incident];
 	bool better = mark->level > item->level || (mark->level == item->level && mark->verdict > item->verdict);
@@ -344,6 +384,17 @@ static void name_others(struct merge *m, struct name *names, unsigned long numbe
 		}
 }
 
+/* The id of a finding in the report of a run that has it. */
+static void name_in_run(const struct merge_run *run, const struct merged_finding *item)
+{
+	for (size_t i = 0; run->report && i < run->mark_count; i++) {
+		const struct merge_mark *mark = &run->marks[i];
+		struct finding *f = mark->group == item->group ? finding_of(run, mark) : NULL;
+		if (f)
+			memcpy(f->id, item->id, sizeof f->id);
+	}
+}
+
 /* The ids of the one report: of findings, in each report that has them, and of anomalies. False without memory. */
 static bool name_items(struct merge *m)
 {
@@ -355,12 +406,8 @@ static bool name_items(struct merge *m)
 	for (size_t i = 0; i < m->count; i++) {
 		struct merged_finding *item = &m->items[i];
 		snprintf(item->id, sizeof item->id, "F%zu", i + 1);
-		for (size_t k = 0; k < m->run_count; k++) {
-			struct finding *f =
-			    (struct finding *)(uintptr_t)finding_of(m->runs[k].report, item->fingerprint);
-			if (f)
-				memcpy(f->id, item->id, sizeof f->id);
-		}
+		for (size_t k = 0; k < m->run_count; k++)
+			name_in_run(&m->runs[k], item);
 	}
 	bool ok = name_listed(m, &names, numbers);
 	if (ok)
@@ -398,10 +445,39 @@ static void note_known_incidents(struct merge *m)
 	}
 }
 
+static int compare_items_by_identity(const void *a, const void *b)
+{
+	const struct merged_finding *x = a, *y = b;
+	if (!x->finding || !y->finding)
+		return (x->finding != NULL) - (y->finding != NULL);
+	uint64_t p = x->finding->identity.stable, q = y->finding->identity.stable;
+	int order = finding_identities_compare(&x->finding->identity, &y->finding->identity);
+	return p != q ? (p < q ? -1 : 1) : order ? order : x->group < y->group ? -1 : 1;
+}
+
+/* Runs may have numbered findings that agree otherwise, each its own ones: they are numbered again. */
+static void number_items(struct merge *m)
+{
+	uint32_t number = 0;
+	qsort(m->items, m->count, sizeof *m->items, compare_items_by_identity);
+	for (size_t i = 0; i < m->count; i++) {
+		struct merged_finding *item = &m->items[i];
+		struct finding *f = (struct finding *)(uintptr_t)item->finding;
+		if (!f)
+			continue;
+		bool agrees = i && item[-1].finding && item[-1].finding->identity.stable == f->identity.stable;
+		number = agrees ? number + 1 : 0;
+		finding_fingerprint(&f->identity, number, f->fingerprint);
+		memcpy(item->fingerprint, f->fingerprint, sizeof item->fingerprint);
+	}
+}
+
 static enum rt_status name_all(struct merge *m, struct rt_error *err)
 {
 	drop_orphans(m);
 	note_known_incidents(m);
+	if (m->one_build)
+		number_items(m);
 	qsort(m->items, m->count, sizeof *m->items, compare_items);
 	if (!name_items(m))
 		return rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
@@ -425,7 +501,7 @@ enum rt_status merge_finish(struct merge *m, struct rt_error *err)
 	bool ok = true;
 	free_items(m);
 	for (size_t i = 0; ok && i < m->run_count; i++) {
-		ok = !m->runs[i].report || mark_findings(&m->runs[i]);
+		ok = !m->runs[i].report || mark_findings(m, &m->runs[i]);
 		j.room += m->runs[i].mark_count;
 	}
 	j.memory = calloc(j.room + 1, sizeof *j.memory);
@@ -465,9 +541,10 @@ const struct merge_run *merge_first_run(const struct merge *m, const struct merg
 uint32_t merge_first_observed(const struct merge *m, const struct merged_finding *f)
 {
 	for (size_t i = 0; i < f->run_count; i++) {
-		const struct merge_mark *mark = mark_of(&m->runs[f->runs[i] - 1], f->fingerprint);
-		if (mark && mark->own >= VERDICT_OBSERVED)
-			return f->runs[i];
+		const struct merge_run *run = &m->runs[f->runs[i] - 1];
+		for (size_t k = 0; k < run->mark_count; k++)
+			if (run->marks[k].group == f->group && run->marks[k].own >= VERDICT_OBSERVED)
+				return run->number;
 	}
 	return 0;
 }

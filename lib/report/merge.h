@@ -1,5 +1,6 @@
 /*
- * Findings of several runs of one program, joined by fingerprint: one report of all. Of each finding the run stands for
+ * Findings of several runs of one program, joined by fingerprint, or if one build made all runs by what they are about:
+ * one report of all. Of each finding the run stands for
  * it that shows it best; the others count it. How a run ended can be a finding as well.
  */
 #ifndef LIB_REPORT_MERGE_H
@@ -35,10 +36,13 @@ const char *incident_kind_name(enum incident_kind kind); /* "crash" */
 /* A finding of a run. */
 struct merge_mark {
 	char fingerprint[17];
+	struct finding_identity identity;
+	size_t group; /* of the findings of all runs: its number; set by merge_finish */
 	enum verdict verdict;
 	enum verdict own; /* in the run itself, before any replay */
 	enum finding_level level;
 	size_t incident; /* index; SIZE_MAX: it is of the trace */
+	size_t finding;  /* index in the run's report, if that is kept */
 };
 
 struct merge_run {
@@ -81,6 +85,7 @@ struct merge_search {
 /* A finding of all runs. */
 struct merged_finding {
 	char id[24];
+	size_t group;
 	char fingerprint[17];
 	enum finding_level level;        /* the highest, */
 	enum verdict verdict;            /* and the strongest, that it has in a run */
@@ -93,6 +98,7 @@ struct merged_finding {
 };
 
 struct merge {
+	bool one_build; /* the caller's: all runs are of one */
 	struct merge_run *runs;
 	size_t run_count, run_room;
 	struct incident *incidents;

@@ -422,6 +422,15 @@ run 1 explore --runs 3 -f json -- ./loop_variable
 holds '.runs[0].strategy == "random" and any(.runs[]; .strategy == "racefuzzer")'
 holds '[.findings[] | select(.title | test("`sum")) | .seen.first] | length == 1 and .[0] <= 3'
 
+# No run takes the finding of another for its own: several here agree in variable and functions.
+gcc -g -O1 -fsanitize=thread -Wno-tsan "$top/samples/more/stale_pointer.c" -o stale_pointer -pthread || exit 1
+run 1 explore --runs 1 -f json -- ./stale_pointer
+jq -c '[.findings[].places | map(.line) | sort]' out >first
+run 1 explore --runs 10 -f json -- ./stale_pointer
+jq -e --slurpfile first first '[.findings[].places | map(.line) | sort] as $all | $first[0] | length > 2 and all(. as $f | $all | any(. == $f))' \
+	out >/dev/null || wrong "findings are lost: $(cat first; jq -c '.findings[].places | map(.line)' out)"
+holds '[.findings[].fingerprint] | length == (unique | length)'
+
 # The depth is the strategy's, and is part of what repeats a run.
 run 1 explore --strategy pct --depth 2 --runs 2 -f json -- ./racefuzzer_fig1
 holds '.runs | map(.repeat | test(" --depth=2 ")) == [true, true]'
