@@ -3,9 +3,10 @@
  * which reads see other writes, may come to code that no run before came to; it is analyzed in turn. So may a run in
  * which two threads take turns at a lock or an atomic variable the other way round than in all runs before. And a run
  * whose threads are held at the places of all races, as RaceFuzzer does at those of one: each meeting goes either way,
- * where a schedule has one meeting of one pair. The most promising run is first: of what a run with new code showed,
- * then by verdict and rank. If there is none left, threads take random turns, or are held at races, until that brings
- * nothing new several times.
+ * where a schedule has one meeting of one pair. And a run in which threads are held at every lock, if some pair was
+ * never seen the other way round: it turns round many at once. The most promising run is first: of what a run with new
+ * code showed, then by verdict and rank. If there is none left, threads take random turns, or are held at races, until
+ * that brings nothing new several times.
  */
 #include "cmd/explore.h"
 
@@ -28,14 +29,17 @@ enum {
 	PLACES_MAX = 256    /* of races, at which one run holds threads */
 };
 
-/* What a run at the places of races promises: less than a schedule that is proved, more than one that is not. */
+/* A run that is for many anomalies at once. */
+enum sweep { SWEEP_NONE, SWEEP_RACES, SWEEP_TURNS };
+/* What it promises: less than a schedule that is proved, more than one that is not. */
 #define AT_RACES 0.75
+#define AT_TURNS 0.74
 
 struct candidate {
 	char fingerprint[17];
 	struct rt_plan *plan; /* NULL: it was run, or it has none */
 	char at[2][300];      /* "": none; else positions that a run is to come to in this order, at one object */
-	bool at_races;        /* a run that holds threads at the places of all races */
+	enum sweep sweep;     /* RACES: it holds threads at the places of all races; TURNS: at all locks */
 	bool open;            /* it was not run */
 	enum outcome_order resolve;
 	enum outcome_way way;
@@ -117,8 +121,10 @@ static bool order_run(struct exploring *x, struct candidate *c, struct run_order
 	order->seed = x->o.seed + (x->started - x->first);
 	c->plan = NULL;
 	c->open = false;
-	if (c->at_races)
+	if (c->sweep == SWEEP_RACES)
 		return order_at_races(x->predict, order);
+	if (c->sweep == SWEEP_TURNS)
+		order->strategy = "suspend";
 	if (!c->at[0][0])
 		return true;
 	order->strategy = "racefuzzer";
@@ -271,7 +277,7 @@ static enum rt_status take_on_races(struct predict *p, const struct report *r, b
 {
 	const struct model *m = r->analysis->model;
 	struct candidate c = {
-	    .at_races = true, .open = true, .score = (new_code ? 1 : 0) + AT_RACES, .resolve = OUTCOME_NO_ORDER};
+	    .sweep = SWEEP_RACES, .open = true, .score = (new_code ? 1 : 0) + AT_RACES, .resolve = OUTCOME_NO_ORDER};
 	size_t before = p->place_count;
 	for (size_t i = 0; i < r->count; i++) {
 		const struct anomaly *a = r->entries[i].anomaly;
@@ -301,7 +307,7 @@ static uint64_t turn_key(const struct rt_trace *trace, uint64_t first, uint64_t 
 	return key ? key : 1;
 }
 
-/* Turns that no run had the other way round: one that tries to is a candidate. */
+/* Turns that no run had the other way round: one that tries to is a candidate, and one run for all of them. */
 static enum rt_status take_on_turns(struct predict *p, const struct analysis *a, bool new_code, struct rt_error *err)
 {
 	struct turn *turns;
@@ -324,6 +330,11 @@ static enum rt_status take_on_turns(struct predict *p, const struct analysis *a,
 		p->news = true;
 		taken++;
 	}
+	if (ok && taken)
+		ok = add_candidate(p, &(struct candidate){.sweep = SWEEP_TURNS,
+		                                          .open = true,
+		                                          .score = (new_code ? 1 : 0) + AT_TURNS,
+		                                          .resolve = OUTCOME_NO_ORDER});
 	free(turns);
 	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
 }
