@@ -54,6 +54,9 @@ struct aim {
 	struct merge_trial trial;
 	const char *pattern; /* --pattern */
 	char at[AIM_PLACES][300];
+	/* Of a location that is a variable of the place's module: its offset there, which counts every second time;
+	 * other memory at the same positions may lead astray. 0: none. */
+	uint64_t objects[AIM_PLACES];
 	uint32_t count;
 };
 
@@ -124,8 +127,14 @@ bool racefuzzer_next(struct exploring *x, struct run_order *order)
 	order->candidate = f->next++;
 	snprintf(option, sizeof option, "--pattern=%s", aim->pattern);
 	bool ok = run_order_add(order, option);
+	bool fixed = x->merge.trials[order->candidate].runs % 2 == 0;
 	for (uint32_t i = 0; ok && i < aim->count; i++) {
-		snprintf(option, sizeof option, "--at=%s", aim->at[i]);
+		int role = fixed && aim->objects[i] ? (int)strcspn(aim->at[i], ":") : 0;
+		if (role)
+			snprintf(option, sizeof option, "--at=%.*s=%#" PRIx64 "%s", role, aim->at[i], aim->objects[i],
+			         aim->at[i] + role);
+		else
+			snprintf(option, sizeof option, "--at=%s", aim->at[i]);
 		ok = run_order_add(order, option);
 	}
 	return ok;
@@ -177,6 +186,17 @@ static bool put_pc(const struct report *r, uint64_t pc, const char *role, char *
 	return true;
 }
 
+/* Where the variable that the event accesses is in the module of its position; 0: there, or otherwise, is none. */
+static uint64_t object_of(const struct report *r, uint32_t e, uint64_t pc)
+{
+	const struct rt_trace *trace = r->analysis->trace;
+	const struct description *d = report_event(r, e);
+	const struct rt_module *module = module_at(trace, pc);
+	struct rt_variable variable;
+	bool there = d && module && d->event.addr > module->start && rt_trace_variable(trace, d->event.addr, &variable);
+	return there ? d->event.addr - module->start : 0;
+}
+
 static bool make_aim(const struct report *r, const struct report_entry *e, struct aim *aim)
 {
 	const struct model *m = r->analysis->model;
@@ -193,10 +213,12 @@ static bool make_aim(const struct report *r, const struct report_entry *e, struc
 			put_role(m, a, i, role, sizeof role);
 		uint64_t gate = sequence ? gate_of(r, a, i) : 0, pc = m->sites[m->events[a->events[i]].site].pc;
 		if (gate) {
+			aim->objects[aim->count] = 0;
 			snprintf(gate_role, sizeof gate_role, "%.*s/-:", (int)strcspn(role, "/"), role);
 			if (!put_pc(r, gate, gate_role, aim->at[aim->count++], sizeof *aim->at))
 				return false;
 		}
+		aim->objects[aim->count] = sequence ? object_of(r, a->events[i], pc) : 0;
 		if (!put_pc(r, pc, role, aim->at[aim->count++], sizeof *aim->at))
 			return false;
 		struct place place = place_of(r, a->events[i]);

@@ -26,12 +26,15 @@ void strategy_take_pattern(struct argp_state *state, struct strategy_options *o,
 	o->pattern = patterns[cmd_word(state, "a pattern", patterns, pattern)];
 }
 
-/* "ROLE/LOCATION:" in front of it; returns what is behind. */
+/* "ROLE/LOCATION:" or "ROLE/LOCATION=OBJECT:" in front of it; returns what is behind. */
 static const char *read_role(const char *text, struct rt_place *to)
 {
 	unsigned role, location;
+	unsigned long long object = 0;
 	int n = 0;
-	if (sscanf(text, "%u/-:%n", &role, &n) == 1 && n)
+	if (sscanf(text, "%u/%u=%llx:%n", &role, &location, &object, &n) == 3 && n && location != RT_GATE)
+		to->object = object;
+	else if (sscanf(text, "%u/-:%n", &role, &n) == 1 && n)
 		location = RT_GATE;
 	else if (sscanf(text, "%u/%u:%n", &role, &location, &n) != 2 || !n || location == RT_GATE)
 		return text;
@@ -74,6 +77,7 @@ void strategy_take_place(struct argp_state *state, struct strategy_options *o, c
 	if (!read_place(position, &o->places[o->place_count]))
 		argp_error(state,
 		           "'%s' is not a position: give MODULE+OFFSET, ROLE/LOCATION:MODULE+OFFSET, "
+		           "ROLE/LOCATION=OBJECT:MODULE+OFFSET, "
 		           "ROLE/-:MODULE+OFFSET or all",
 		           position);
 	o->place_count++;

@@ -64,6 +64,7 @@ enum rt_pattern {
 struct rt_place {
 	uint64_t offset;         /* from the module's first byte, as in the trace */
 	uint32_t role, location; /* of a sequence: numbers, at most RT_ROLES_MAX */
+	uint64_t object;         /* of a sequence: the location is this variable of the module; 0: any memory */
 	char module[240];        /* the name of its file, without folders */
 };
 /* location: no event, but where the thread of the role waits, without locks, until the role's next event is to come. */

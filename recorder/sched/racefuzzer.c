@@ -65,8 +65,10 @@ static void created(const struct rt_task *a, const struct rt_task *b, uint32_t f
 static RT_OF_RUN uint32_t event;
 static RT_OF_RUN uint32_t actors[RT_ROLES_MAX]; /* index of the thread + 1; 0: none yet */
 static RT_OF_RUN uint64_t objects[RT_ROLES_MAX], sizes[RT_ROLES_MAX];
-static RT_OF_RUN struct rt_step last[2]; /* of the first event, and of the last one by another thread, */
-static RT_OF_RUN uint32_t last_thread;   /* which is this */
+enum { GATED_MAX = 64 };
+static RT_OF_RUN uint32_t entered[GATED_MAX]; /* by event: index + 1 of the thread that was last let through its gate */
+static RT_OF_RUN struct rt_step last[2];      /* of the first event, and of the last one by another thread, */
+static RT_OF_RUN uint32_t last_thread;        /* which is this */
 
 static const struct rt_place *place(uint32_t i)
 {
@@ -88,6 +90,8 @@ static void abandon(void)
 		actors[i] = 0;
 		sizes[i] = 0;
 	}
+	for (unsigned i = 0; i < GATED_MAX; i++)
+		entered[i] = 0;
 }
 
 static bool acts(const struct rt_task *t)
@@ -98,13 +102,24 @@ static bool acts(const struct rt_task *t)
 	return false;
 }
 
+/* It has not come through the event's gate: it executes the position in an earlier critical section than the one. */
+static bool is_outside(const struct rt_task *t, uint32_t i)
+{
+	bool gated = i > 0 && i < GATED_MAX && place(i)->location != RT_GATE && place(i - 1)->location == RT_GATE;
+
+	return gated && entered[i] != t->thread + 1;
+}
+
 /* The step can be this event, or its gate: by its role, and by its location's object. */
 static bool fits(const struct rt_task *t, uint32_t i)
 {
 	const struct rt_place *p = place(i);
 	uint64_t size = t->next.arg && t->next.op < RT_OP_ACQUIRE ? t->next.arg : 1;
+	uint64_t fixed = t->next.pc - p->offset + p->object;
 
-	if (actors[p->role] ? actors[p->role] != t->thread + 1 : acts(t))
+	if ((actors[p->role] ? actors[p->role] != t->thread + 1 : acts(t)) || is_outside(t, i))
+		return false;
+	if (p->object && (fixed < t->next.object || fixed >= t->next.object + size))
 		return false;
 	return p->location == RT_GATE || !sizes[p->location] ||
 	       (t->next.object < objects[p->location] + sizes[p->location] &&
@@ -192,6 +207,8 @@ static bool passes_sequence(struct rt_task *t)
 		return i == RT_NO_PLACE;
 	if (!gate)
 		advance(t);
+	else if (i < GATED_MAX)
+		entered[i] = t->thread + 1;
 	return true;
 }
 

@@ -30,6 +30,13 @@ for name in string_buffer event_queue cache multiplexer; do
 	holds '[.anomalies[] | select(.kind == "atomicity" or .kind == "asv")] | all(.verdict == "confirmed")'
 done
 
+# Two objects at the same positions, in loops: each pattern that is proved is created at the first try.
+build pecan/list
+run 1 explore --strategy racefuzzer --runs 18 -f json -- ./list
+holds '.trials.patterns | length > 10'
+holds '[.trials.patterns[] | select(.created == 0) | .fingerprint] as $not | [.anomalies[] | select(.verdict == "proved" and
+	(.fingerprint as $f | $not | index($f)))] == []'
+
 # A thread that has done its part of a sequence may end before the others have done theirs.
 build pecan/account
 run 1 explore --strategy racefuzzer --runs 28 -f json -- ./account
