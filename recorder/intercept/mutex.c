@@ -16,6 +16,7 @@
 #define KIND_TYPE 3
 #define KIND_ROBUST 16
 #define KIND_PRIO_INHERIT 32
+#define KIND_SHARED 128
 
 static __thread int tid;
 
@@ -131,9 +132,15 @@ int rt_mutex_take(pthread_mutex_t *m)
 	return mutex_try(m);
 }
 
+/* It does not change after init. */
+static inline unsigned is_shared(const pthread_mutex_t *m)
+{
+	return __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) & KIND_SHARED ? RT_HOW_SHARED : 0;
+}
+
 #define MUTEX_LOCK(m, flags, until, call)                                                                              \
 	RT_BLOCKING_UNLESS(RT_UNLIKELY(rt_controlled) ? rt_mutex_take(m) : mutex_try(m), EBUSY, RT_OP_ACQUIRE, m,      \
-	                   flags, until, RT_PC, call)
+	                   (flags) | is_shared(m), until, RT_PC, call)
 
 RT_DEFINE(int, pthread_mutex_lock, (pthread_mutex_t * m))
 {

@@ -88,14 +88,20 @@ static int busy(const pthread_rwlock_t *lock, int tried)
 	return mine ? EDEADLK : tried;
 }
 
+/* RT_HOW_SHARED if another process may hold it. */
+static unsigned is_shared(const pthread_rwlock_t *lock)
+{
+	return lock->__data.__shared ? RT_HOW_SHARED : 0;
+}
+
 #define READ_LOCK(name, parameters, arguments, flags, when)                                                            \
 	RT_INTERPOSE(int, name, parameters)                                                                            \
 	{                                                                                                              \
 		int tried = 0, result;                                                                                 \
 		if (RT_UNLIKELY(rt_controlled) && rt_turn_mine()) {                                                    \
 			result = RT_BLOCKING_BY_TURNS(busy(lock, RT_REAL(pthread_rwlock_tryrdlock)(lock)), EBUSY,      \
-			                              RT_OP_ACQUIRE_SHARED, lock, flags, when, RT_PC,                  \
-			                              RT_REAL(name) arguments);                                        \
+			                              RT_OP_ACQUIRE_SHARED, lock, (flags) | is_shared(lock), when,     \
+			                              RT_PC, RT_REAL(name) arguments);                                 \
 		} else {                                                                                               \
 			result = tried = RT_REAL(pthread_rwlock_tryrdlock)(lock);                                      \
 			if (RT_UNLIKELY(tried == EBUSY))                                                               \
@@ -108,8 +114,9 @@ static int busy(const pthread_rwlock_t *lock, int tried)
 #define WRITE_LOCK(name, parameters, arguments, flags, when)                                                           \
 	RT_INTERPOSE(int, name, parameters)                                                                            \
 	{                                                                                                              \
-		int result = RT_BLOCKING_UNLESS(busy(lock, RT_REAL(pthread_rwlock_trywrlock)(lock)), EBUSY,            \
-		                                RT_OP_ACQUIRE, lock, flags, when, RT_PC, RT_REAL(name) arguments);     \
+		int result =                                                                                           \
+		    RT_BLOCKING_UNLESS(busy(lock, RT_REAL(pthread_rwlock_trywrlock)(lock)), EBUSY, RT_OP_ACQUIRE,      \
+		                       lock, (flags) | is_shared(lock), when, RT_PC, RT_REAL(name) arguments);         \
 		write_locked(lock, result, RT_PC, flags);                                                              \
 		return result;                                                                                         \
 	}

@@ -138,7 +138,7 @@ struct glibc_semaphore {
 
 static unsigned is_shared(const sem_t *sem)
 {
-	return ((const struct glibc_semaphore *)(const void *)sem)->shared ? RT_F_TIMED : 0;
+	return ((const struct glibc_semaphore *)(const void *)sem)->shared ? RT_F_TIMED | RT_HOW_SHARED : 0;
 }
 
 /* 0: it was taken at once, as the real functions begin, which act upon a cancellation first. Leaves errno alone. */

@@ -31,6 +31,8 @@ bool rt_blocking_turns(struct rt_blocking *b, struct rt_until until)
 		rt_blocking_begin(b);
 	/* Of these, the C library's semaphores and joins are cancellation points. */
 	bool cancelable = b->op == RT_OP_SEM_WAIT || b->op == RT_OP_JOIN;
+	if (b->shared)
+		rt_turn_shares();
 	switch (rt_turn_block(b->op, b->object, until, cancelable)) {
 	case RT_TURN_AGAIN:
 		again = true;

@@ -18,11 +18,15 @@ struct rt_blocking {
 	uintptr_t object; /* RT_OP_JOIN: the thread's index */
 	uintptr_t pc;
 	unsigned flags; /* RT_F_TIMED */
+	bool shared;    /* another process may give it */
 	bool given;     /* it can do it now, and an event says so */
 	bool begun;     /* BLOCK was emitted */
 	bool timeout;
 	bool returned; /* the call has, so that the thread was not cancelled in it */
 };
+
+/* Beside RT_F_TIMED in how a call waits: another process may give the object. */
+#define RT_HOW_SHARED 0x100u
 
 /* An index that no thread has: the awaited thread is unknown. */
 #define RT_BLOCKING_UNKNOWN RT_OPERAND_MAX
@@ -48,7 +52,7 @@ static inline int rt_blocking_result(struct rt_blocking *b, int result)
 #define RT_BLOCKING(operation, what, how, caller, call)                                                                \
 	({                                                                                                             \
 		struct rt_blocking rt_blocking_call __attribute__((cleanup(rt_blocking_end))) = {                      \
-		    .op = (operation), .object = (uintptr_t)(what), .pc = (caller), .flags = (how)};                   \
+		    .op = (operation), .object = (uintptr_t)(what), .pc = (caller), .flags = (how) & ~RT_HOW_SHARED};  \
 		rt_blocking_begin(&rt_blocking_call);                                                                  \
 		if (RT_UNLIKELY(rt_controlled))                                                                        \
 			rt_turn_leaves(caller);                                                                        \
@@ -73,10 +77,14 @@ static inline int rt_blocking_result(struct rt_blocking *b, int result)
 	})
 #define RT_BLOCKING_BY_TURNS(try, busy, operation, what, how, until, caller, call)                                     \
 	({                                                                                                             \
-		struct rt_blocking rt_blocking_call __attribute__((cleanup(rt_blocking_left))) = {                     \
-		    .op = (operation), .object = (uintptr_t)(what), .pc = (caller), .flags = (how)};                   \
+		struct rt_blocking rt_blocking_call                                                                    \
+		    __attribute__((cleanup(rt_blocking_left))) = {.op = (operation),                                   \
+		                                                  .object = (uintptr_t)(what),                         \
+		                                                  .pc = (caller),                                      \
+		                                                  .flags = (how) & ~RT_HOW_SHARED,                     \
+		                                                  .shared = (how)&RT_HOW_SHARED};                      \
 		int rt_blocking_turn;                                                                                  \
-		rt_turn_step(operation, (uintptr_t)(what), 0, caller, how, true);                                      \
+		rt_turn_step(operation, (uintptr_t)(what), 0, caller, (how) & ~RT_HOW_SHARED, true);                   \
 		do                                                                                                     \
 			rt_blocking_turn = (try);                                                                      \
 		while (rt_blocking_turn == (busy) && rt_blocking_turns(&rt_blocking_call, until));                     \

@@ -94,13 +94,19 @@ static bool last_chance(void)
 	return any;
 }
 
-/* Those whose descriptors are ready go on. */
+/* Those whose descriptors are ready go on. Those that wait for other processes try again from time to time. */
 static void poll_tasks(void)
 {
+	enum { PAUSE_NS = 2000000 };
+	static RT_OF_RUN uint64_t looked;
 	struct timespec none = {0, 0};
+	uint64_t now = rt_sched_real_ns(CLOCK_MONOTONIC);
+	bool again = now - looked >= PAUSE_NS;
 
+	looked = again ? now : looked;
 	for (struct rt_task *t = rt_sched.first; t; t = t->after)
-		if (t->state == RT_BLOCKED && t->fds && RT_SYSCALL(SYS_ppoll, t->fds, t->fd_count, &none, NULL, 0) != 0)
+		if (t->state == RT_BLOCKED &&
+		    (t->shares ? again : t->fds && RT_SYSCALL(SYS_ppoll, t->fds, t->fd_count, &none, NULL, 0) != 0))
 			rt_sched_unblock(t);
 }
 

@@ -30,7 +30,7 @@ struct rt_sched {
 	bool times;       /* a timer was set */
 	bool handles;     /* a signal's handler may run and wake a thread */
 	bool overdue;     /* none came for a while */
-	unsigned polling; /* tasks that wait for descriptors */
+	unsigned polling; /* tasks that wait for descriptors, or for other processes */
 };
 extern struct rt_sched rt_sched;
 

@@ -59,6 +59,7 @@ struct rt_task {
 	uint64_t wakes, wakes_real; /* RT_BLOCKED: virtual and real time, ns, at which the wait ends; 0: never */
 	struct pollfd *fds;         /* RT_BLOCKED: for one of these to be ready; NULL: not */
 	unsigned fd_count;
+	bool shares; /* RT_BLOCKED: it tries again and again, for another process may give what it waits for */
 	struct {
 		uint64_t object, value;
 		uintptr_t pc;

@@ -84,8 +84,9 @@ void rt_sched_unblock(struct rt_task *t)
 	t->waits = 0;
 	t->wakes = 0;
 	rt_sched.blocked--;
-	rt_sched.polling -= t->fds != NULL;
+	rt_sched.polling -= t->fds || t->shares;
 	t->fds = NULL;
+	t->shares = false;
 }
 
 static void time_is_up(struct rt_task *t)

@@ -228,11 +228,24 @@ void rt_turn_step(unsigned op, uint64_t object, uint64_t arg, uintptr_t pc, unsi
 	rt_sched_leave();
 }
 
+void rt_turn_shares(void)
+{
+	struct rt_task *t = rt_sched_enter();
+	bool held = false;
+
+	for (unsigned i = 0; i < t->data->held_count; i++)
+		held |= t->data->held[i].lock == t->next.object;
+	t->shares = !held && !rt_sched_is_held(t);
+	rt_sched_unlock();
+	rt_sched_leave();
+}
+
 enum rt_turn_result rt_turn_block(unsigned op, uint64_t object, struct rt_until until, bool cancelable)
 {
 	struct rt_task *t = rt_sched_enter();
 	struct rt_step step = t->next;
 	struct pollfd *fds = t->fds;
+	bool shares = t->shares;
 
 	rt_sched_set_alarm(t, until);
 	t->cancelable = cancelable;
@@ -252,7 +265,8 @@ enum rt_turn_result rt_turn_block(unsigned op, uint64_t object, struct rt_until 
 		t->state = RT_BLOCKED;
 		rt_sched.blocked++;
 		t->fds = fds;
-		rt_sched.polling += fds != NULL;
+		t->shares = shares;
+		rt_sched.polling += fds || shares;
 		rt_sched_pass(t);
 		if (!t->interrupted || !rt_controlled)
 			break;

@@ -411,6 +411,84 @@ build spins_on.c spins_on
 timeout 20 "$RACETRACE" record --serial --outcome=outcome.json -o w.zst ./spins_on 2>err
 jq -e '.status == 3 and .steps < 3000' outcome.json >/dev/null || wrong "spins_on: $(jq -c '[.end, .status, .steps]' outcome.json)"
 
+# What another process may give is waited for: a semaphore that the child posts, a mutex and a lock that it holds. But a
+# mutex of this kind that this thread holds itself comes from nobody.
+cat >shared.c <<'END'
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+struct shared {
+	pthread_mutex_t mutex;
+	pthread_rwlock_t lock;
+	sem_t held, soon, last;
+} *shared;
+static void child(void)
+{
+	pthread_mutex_lock(&shared->mutex);
+	pthread_rwlock_wrlock(&shared->lock);
+	sem_post(&shared->held);
+	usleep(20000);
+	pthread_mutex_unlock(&shared->mutex);
+	usleep(20000);
+	pthread_rwlock_unlock(&shared->lock);
+	usleep(20000);
+	sem_post(&shared->soon);
+	sem_post(&shared->last);
+	_exit(0);
+}
+static void *none(void *unused)
+{
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_mutexattr_t mutex;
+	pthread_rwlockattr_t lock;
+	pthread_t t;
+	struct timespec until;
+	(void)argv;
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_init(&mutex);
+	pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&shared->mutex, &mutex);
+	pthread_rwlockattr_init(&lock);
+	pthread_rwlockattr_setpshared(&lock, PTHREAD_PROCESS_SHARED);
+	pthread_rwlock_init(&shared->lock, &lock);
+	sem_init(&shared->held, 1, 0);
+	sem_init(&shared->soon, 1, 0);
+	sem_init(&shared->last, 1, 0);
+	if (argc > 1) {
+		pthread_mutex_lock(&shared->mutex);
+		pthread_mutex_lock(&shared->mutex);
+	}
+	if (fork() == 0)
+		child();
+	pthread_create(&t, NULL, none, NULL);
+	sem_wait(&shared->held);
+	pthread_mutex_lock(&shared->mutex);
+	pthread_rwlock_rdlock(&shared->lock);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 60;
+	if (sem_timedwait(&shared->soon, &until) == 0)
+		puts("in time");
+	sem_wait(&shared->last);
+	pthread_join(t, NULL);
+	wait(NULL);
+	return 0;
+}
+END
+build shared.c shared
+for seed in 1 2; do
+	timeout 20 "$RACETRACE" record --serial=$seed -o w.zst ./shared >out 2>err
+	prints 'in time'
+done
+run 124 record --serial -o w.zst ./shared itself
+says "^racetrace: deadlock:"
+
 # Nor does one of a high priority keep others from going on for ever.
 cat >loops.c <<'END'
 #include <pthread.h>
