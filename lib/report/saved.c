@@ -52,14 +52,15 @@ static enum rt_status read_findings(struct saved_report *r, const char *path, st
 enum rt_status saved_read(const char *path, struct saved_report *out, struct rt_error *err)
 {
 	json_error_t error;
-	FILE *file = fopen(path, "re");
+	FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : stdin;
 	*out = (struct saved_report){0};
 	if (!file)
 		return rt_error_set(err, errno == ENOMEM ? RT_EMEMORY : RT_EUSAGE, "cannot open '%s': %s", path,
 		                    strerror(errno));
 	rt_json_memory_watch();
 	out->root = json_loadf(file, 0, &error);
-	fclose(file);
+	if (file != stdin)
+		fclose(file);
 	if (rt_json_memory_failed()) { /* some allocations are done without silently */
 		saved_release(out);
 		return rt_error_set(err, RT_EMEMORY, "no memory for the findings of '%s'", path);

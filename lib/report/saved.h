@@ -22,7 +22,8 @@ struct saved_report {
 	size_t count;
 };
 
-/* RT_EUSAGE: the file cannot be read, or is no such report; RT_EMEMORY. On RT_OK the caller releases *out. */
+/* path: "-" is standard input. RT_EUSAGE: the file cannot be read, or is no such report; RT_EMEMORY. On RT_OK the
+ * caller releases *out. */
 enum rt_status saved_read(const char *path, struct saved_report *out, struct rt_error *err);
 void saved_release(struct saved_report *r);
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every command reads a trace from a pipe and from standard input; what a trace should not have is a warning and a count.
+# Every command reads a trace or a report from a pipe and from standard input; what a trace should not have is a warning and a count.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 
@@ -35,6 +35,15 @@ for file in a.std a.jsonl a.zst; do
 	same $file schedule --anomaly R1
 	same $file schedule --expand --anomaly R1
 done
+
+# So it reads reports.
+"$RACETRACE" analyze --format json --fail-on never a.zst >report.json
+echo '{"schema": "racetrace.report/1", "findings": []}' >none.json
+same report.json suppress
+same report.json diff none.json
+"$RACETRACE" diff report.json none.json >want
+"$RACETRACE" diff - none.json <report.json >input 2>err || wrong "diff of standard input: $(cat err)"
+cmp want input || wrong "diff of standard input is another: $(cat input)"
 
 # From where standard input stands.
 { read -r _; run=$("$RACETRACE" info --format json - 2>err | jq .events); } < <(cat <(echo skipped) a.std)
