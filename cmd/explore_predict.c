@@ -26,10 +26,10 @@ enum {
 	NEW_SCHEDULES = 64, /* of one run that are taken on */
 	ATTEMPTS = 3,       /* ways to an anomaly that is not confirmed */
 	QUIET = 3,          /* random runs without anything new, after which it is enough */
-	PLACES_MAX = 256    /* of races, at which one run holds threads */
+	PLACES_MAX = 256    /* at which one run holds threads */
 };
 
-/* A run that is for many anomalies at once. */
+/* A run that is for all races, or all turns, at once. */
 enum sweep { SWEEP_NONE, SWEEP_RACES, SWEEP_TURNS };
 /* What it promises: less than a schedule that is proved, more than one that is not. */
 #define AT_RACES 0.75
@@ -39,8 +39,8 @@ struct candidate {
 	char fingerprint[17];
 	struct rt_plan *plan; /* NULL: it was run, or it has none */
 	char at[2][300];      /* "": none; else positions that a run is to come to in this order, at one object */
-	enum sweep sweep;     /* RACES: it holds threads at the places of all races; TURNS: at all locks */
-	bool open;            /* it was not run */
+	enum sweep sweep;
+	bool open; /* it was not run */
 	enum outcome_order resolve;
 	enum outcome_way way;
 	double score;
@@ -53,6 +53,13 @@ struct known {
 	bool confirmed, planned;
 };
 
+/* Positions as --at takes them. */
+struct places {
+	char **items;
+	size_t count, room;
+	struct set keys;
+};
+
 struct predict {
 	struct candidate *items;
 	size_t count, room;
@@ -60,9 +67,7 @@ struct predict {
 	size_t known_count, known_room;
 	struct set positions; /* of events, in any run */
 	struct set turns; /* pairs of positions at one object, in the order in which some run had them or tried them */
-	char **places;    /* of races that are not excluded, as --at takes them */
-	size_t place_count, place_room;
-	struct set place_keys;
+	struct places races, at_turns; /* of races that are not excluded; of turns */
 	uint32_t quiet;
 	bool news; /* the run under way brought some */
 	/* What became of the run's plan, until its report is merged. */
@@ -77,6 +82,14 @@ static struct predict *predict_of(struct exploring *x)
 	return x->predict;
 }
 
+static void places_release(struct places *places)
+{
+	for (size_t i = 0; i < places->count; i++)
+		free(places->items[i]);
+	set_release(&places->keys);
+	free(places->items);
+}
+
 void predict_release(struct exploring *x)
 {
 	struct predict *p = x->predict;
@@ -88,24 +101,23 @@ void predict_release(struct exploring *x)
 		replay_run_release(&p->outcome);
 	set_release(&p->positions);
 	set_release(&p->turns);
-	for (size_t i = 0; i < p->place_count; i++)
-		free(p->places[i]);
-	set_release(&p->place_keys);
-	free(p->places);
+	places_release(&p->races);
+	places_release(&p->at_turns);
 	free(p->items);
 	free(p->known);
 	free(p);
 }
 
-/* A run that holds threads at the places of races. False without memory. */
-static bool order_at_races(const struct predict *p, struct run_order *order)
+/* A run that holds threads at the places of all races, or of all turns. False without memory. */
+static bool order_sweep(const struct predict *p, enum sweep sweep, struct run_order *order)
 {
+	const struct places *places = sweep == SWEEP_RACES ? &p->races : &p->at_turns;
 	char option[320];
-	order->strategy = "racefuzzer";
-	if (!run_order_add(order, "--pattern=race"))
+	order->strategy = sweep == SWEEP_RACES ? "racefuzzer" : "suspend";
+	if (sweep == SWEEP_RACES && !run_order_add(order, "--pattern=race"))
 		return false;
-	for (size_t i = 0; i < p->place_count; i++) {
-		snprintf(option, sizeof option, "--at=%s", p->places[i]);
+	for (size_t i = 0; i < places->count; i++) {
+		snprintf(option, sizeof option, "--at=%s", places->items[i]);
 		if (!run_order_add(order, option))
 			return false;
 	}
@@ -121,10 +133,8 @@ static bool order_run(struct exploring *x, struct candidate *c, struct run_order
 	order->seed = x->o.seed + (x->started - x->first);
 	c->plan = NULL;
 	c->open = false;
-	if (c->sweep == SWEEP_RACES)
-		return order_at_races(x->predict, order);
-	if (c->sweep == SWEEP_TURNS)
-		order->strategy = "suspend";
+	if (c->sweep != SWEEP_NONE)
+		return order_sweep(x->predict, c->sweep, order);
 	if (!c->at[0][0])
 		return true;
 	order->strategy = "racefuzzer";
@@ -151,7 +161,7 @@ bool predict_next(struct exploring *x, struct run_order *order)
 	if (!p || p->quiet >= QUIET)
 		return false;
 	x->next_seed++;
-	return p->quiet % 2 == 0 || !p->place_count || x->native || order_at_races(p, order);
+	return p->quiet % 2 == 0 || !p->races.count || x->native || order_sweep(p, SWEEP_RACES, order);
 }
 
 /* ---- What is new ---- */
@@ -272,30 +282,38 @@ static bool put_position(const struct rt_trace *trace, uint64_t pc, char *to, si
 	return module != NULL;
 }
 
+/* Adds the position, if it is in a module and there is room. False without memory. */
+static bool add_place(struct places *places, const struct rt_trace *trace, uint64_t pc)
+{
+	char place[300];
+	bool added;
+	if (places->count == PLACES_MAX || !put_position(trace, pc, place, sizeof place))
+		return true;
+	if (!set_add(&places->keys, position_key(trace, pc), &added) ||
+	    !vec_reserve(&places->items, &places->room, (uint64_t)places->count + 1, sizeof *places->items))
+		return false;
+	if (added && !(places->items[places->count] = strdup(place)))
+		return false;
+	places->count += added;
+	return true;
+}
+
 /* The places of races, if some of them are new, are what a run is to hold threads at. */
 static enum rt_status take_on_races(struct predict *p, const struct report *r, bool new_code, struct rt_error *err)
 {
 	const struct model *m = r->analysis->model;
 	struct candidate c = {
 	    .sweep = SWEEP_RACES, .open = true, .score = (new_code ? 1 : 0) + AT_RACES, .resolve = OUTCOME_NO_ORDER};
-	size_t before = p->place_count;
-	for (size_t i = 0; i < r->count; i++) {
+	size_t before = p->races.count;
+	bool ok = true;
+	for (size_t i = 0; ok && i < r->count; i++) {
 		const struct anomaly *a = r->entries[i].anomaly;
-		for (uint32_t k = 0; a->kind == ANOMALY_RACE && k < a->event_count && p->place_count < PLACES_MAX;
-		     k++) {
-			char place[300];
-			bool added;
-			uint64_t pc = m->sites[m->events[a->events[k]].site].pc;
-			if (!put_position(r->analysis->trace, pc, place, sizeof place))
-				continue;
-			if (!set_add(&p->place_keys, position_key(r->analysis->trace, pc), &added) ||
-			    !vec_reserve(&p->places, &p->place_room, (uint64_t)p->place_count + 1, sizeof *p->places))
-				return rt_error_set(err, RT_EMEMORY, "no memory to explore");
-			if (added && !(p->places[p->place_count++] = strdup(place)))
-				return rt_error_set(err, RT_EMEMORY, "no memory to explore");
-		}
+		for (uint32_t k = 0; ok && a->kind == ANOMALY_RACE && k < a->event_count; k++)
+			ok = add_place(&p->races, r->analysis->trace, m->sites[m->events[a->events[k]].site].pc);
 	}
-	if (p->place_count == before)
+	if (!ok)
+		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	if (p->races.count == before)
 		return RT_OK;
 	p->news = true;
 	return add_candidate(p, &c) ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
@@ -326,7 +344,8 @@ static enum rt_status take_on_turns(struct predict *p, const struct analysis *a,
 		ok = set_add(&p->turns, turn_key(a->trace, turns[i].second, turns[i].first), &added);
 		if (!ok || !added)
 			continue;
-		ok = add_candidate(p, &c);
+		ok = add_candidate(p, &c) && add_place(&p->at_turns, a->trace, turns[i].first) &&
+		     add_place(&p->at_turns, a->trace, turns[i].second);
 		p->news = true;
 		taken++;
 	}

@@ -1,12 +1,13 @@
 /*
  * Suspend: the naive strategy of "Effective and Precise Dynamic Detection of Hidden Races" (Cai and Cao 2015), section
- * 3. Each thread that is about to take a lock is suspended, and when all are, one of them goes on.
+ * 3. Each thread that is about to take a lock is suspended, and when all are, one of them goes on. So is one that is at
+ * a place which the strategy was told.
  */
 #include "recorder/sched/strategy.h"
 
 static bool is_suspended(const struct rt_task *t)
 {
-	return rt_step_acquires(&t->next) && t->since != t->next.count;
+	return (rt_step_acquires(&t->next) || rt_sched_place(&t->next, 0) != RT_NO_PLACE) && t->since != t->next.count;
 }
 
 static bool goes_on(struct rt_task *current)
