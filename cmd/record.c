@@ -101,10 +101,12 @@ static enum rt_status inspect(struct recording *r, struct rt_error *err)
 		return RT_OK;
 	status = tool_find(&r->tool, r->program, err);
 	if (!status && o->recorder == RECORDER_AUTO)
-		fprintf(stderr,
-		        "racetrace: '%s' is not instrumented: Valgrind runs it, which takes tens of times as long; gcc "
-		        "-fsanitize=thread makes a program that is recorded faster\n",
-		        r->program);
+		fprintf(
+		    stderr,
+		    "racetrace: '%s' is not instrumented: Valgrind runs it, which takes tens of times as long; gcc "
+		    "-fsanitize=thread makes a program that is recorded faster, and --preload records the instrumented "
+		    "libraries of this one\n",
+		    r->program);
 	return status;
 }
 
