@@ -89,6 +89,8 @@ bool rt_sched_is_settling(void);
 /* The state of the thread as the kernel says it, 'S' asleep, 'R' running; 0: not known. *times: how often it has gone
  * to sleep, which is to be known too; may be NULL. */
 char rt_sched_look_at(int32_t tid, uint64_t *times);
+/* Processor time of the thread, ns; 0: not known. */
+uint64_t rt_sched_ran(int32_t tid);
 /* By the watcher, without the lock: gives the turn as soon as all outside sleep. */
 void rt_sched_look_outside(void);
 /* rt_sched_pick when no thread has the turn; logs the decision if a thread has gone outside before it. */

@@ -39,8 +39,7 @@ char rt_sched_look_at(int32_t tid, uint64_t *times)
 	return times && !*count ? 0 : *rt_status_text(text, "State:");
 }
 
-/* Its processor time, ns; 0: not known. */
-static uint64_t time_of(int32_t tid)
+uint64_t rt_sched_ran(int32_t tid)
 {
 	char text[64];
 
@@ -103,7 +102,7 @@ bool rt_sched_settle(struct rt_task *t)
 /* True if the thread, which is awake, is not waited for any longer. */
 static bool computes(struct rt_task *t, uint64_t real)
 {
-	uint64_t ran = t->tid ? time_of(t->tid) : 0;
+	uint64_t ran = t->tid ? rt_sched_ran(t->tid) : 0;
 
 	if (!ran)
 		return real >= (t->tid ? UNKNOWN_LIMIT_NS : LIMIT_NS);

@@ -14,7 +14,11 @@
 
 #define LOOK_MS 100u
 #define POLL_MS 2u
-#define RUNNING_LOOKS 10u /* checks before a running thread counts as outside */
+/* Checks before a running thread counts as outside if it has had this processor time meanwhile, ns; or in any case: on
+ * a busy machine it may have had none. */
+#define RUNNING_LOOKS 10u
+#define RUNNING_NS UINT64_C(500000000)
+#define MOST_LOOKS 50u
 
 RT_NEXT(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg));
 RT_NEXT(int, pthread_detach, (pthread_t thread));
@@ -36,21 +40,32 @@ static void put_outside(struct rt_task *t)
 	rt_sched_give(rt_sched_pick(NULL));
 }
 
+/* True if the holder, which is awake or in the recorder, is not waited for any longer. ran: its processor time then. */
+static bool computes(const struct rt_task *t, unsigned looks, uint64_t ran)
+{
+	uint64_t now = looks < RUNNING_LOOKS || looks >= MOST_LOOKS ? 0 : rt_sched_ran(t->tid);
+
+	return looks >= RUNNING_LOOKS && (!now || now - ran >= RUNNING_NS);
+}
+
 /* The same holder as at the last look, at the same step. */
 static void look(void)
 {
 	static RT_OF_RUN struct rt_task *holder;
 	static RT_OF_RUN uint64_t steps;
 	static RT_OF_RUN unsigned looks;
+	static RT_OF_RUN uint64_t ran;
 
 	rt_sched_lock();
 	struct rt_task *t = rt_sched.holder;
 	looks = t && t == holder && rt_sched.steps == steps ? looks + 1 : 0;
 	holder = t;
 	steps = rt_sched.steps;
+	if (t && looks == 0)
+		ran = rt_sched_ran(t->tid);
 	/* In the recorder it waits for the collector. */
 	if (looks > 0 && t->data && t->state == RT_RUNNING &&
-	    ((!t->data->busy && sleeps(t->tid)) || looks >= RUNNING_LOOKS)) {
+	    ((!t->data->busy && sleeps(t->tid)) || computes(t, looks, ran))) {
 		looks = 0;
 		put_outside(t);
 	} else {
