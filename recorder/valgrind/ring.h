@@ -30,7 +30,8 @@ struct guest {
 	struct seen *seen;            /* repeat filter */
 	unsigned seen_size;           /* of seen_entries */
 	uint64_t seen_mask;           /* number of its entries, less one */
-	uint64_t kept;                /* accesses recorded in this epoch of it */
+	uint64_t kept, left_out;      /* accesses in this epoch of it: recorded, and repeats */
+	bool grows;                   /* the largest one has not been of no use */
 	uint64_t *frames;             /* where the return addresses of its calls are */
 	unsigned depth, room;         /* of frames; calls deeper than there is room for are counted */
 	struct turns turns;           /* of the controlled recorder */
@@ -41,7 +42,7 @@ extern struct guest *guest_now; /* the one that runs */
 static inline void guest_epoch(struct guest *g)
 {
 	g->epoch = seen_epoch();
-	g->kept = 0;
+	g->kept = g->left_out = 0;
 }
 
 /* The thread's slot; NULL: its events are not recorded now. */

@@ -48,13 +48,31 @@ static uint64_t content(UWord at, unsigned size)
 static void seen_begin(struct guest *g, unsigned size)
 {
 	struct seen *f = size < SEEN_SIZES ? seen_take(size) : NULL;
-	g->kept = 0;
+	g->kept = g->left_out = 0;
 	if (!f)
 		return;
 	seen_give(g->seen, g->seen_size);
 	g->seen = f;
 	g->seen_size = size;
 	g->seen_mask = seen_entries[size] - 1;
+}
+
+/*
+ * The thread records more than its filter has room for. A larger one is tried; where less than a third is left out by
+ * the largest, that is looked at in vain, and slower memory than the middle one.
+ */
+static void seen_full(struct guest *g)
+{
+	bool is_largest = g->seen_size == SEEN_SIZES - 1;
+	if (is_largest && g->left_out < g->kept / 2) {
+		seen_begin(g, SEEN_SIZES - 2);
+		guest_epoch(g); /* it may have been this thread's: what is in it is over */
+		g->grows = false;
+	} else if (is_largest || (g->seen_size == SEEN_SIZES - 2 && !g->grows)) {
+		g->kept = g->left_out = 0;
+	} else {
+		seen_begin(g, g->seen_size + 1);
+	}
 }
 
 /* True if the access has been recorded twice since the thread last synchronised, and neither sees nor leaves anything
@@ -88,10 +106,11 @@ static void record_access(UWord at, unsigned op, UWord w1, const uint64_t *value
 	uint64_t w0 = operand(at) | (uint64_t)op << 48;
 	if (repeats(at, s, w0, w1, value ? *value : 0)) {
 		s->skipped++;
+		guest_now->left_out++;
 		return;
 	}
 	if (++guest_now->kept == 2 * (guest_now->seen_mask + 1))
-		seen_begin(guest_now, guest_now->seen_size + 1);
+		seen_full(guest_now);
 	ring_plain(guest_now, s, w0, w1, value);
 }
 
@@ -436,6 +455,7 @@ static Bool handle_request(ThreadId tid, UWord *arguments, UWord *result)
 	g->twice = (const bool *)arguments[5];
 	g->last = NULL;
 	g->depth = 0;
+	g->grows = true;
 	if (!g->seen)
 		seen_begin(g, 0);
 	*result = 1;
