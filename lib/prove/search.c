@@ -18,7 +18,9 @@ struct search {
 	struct reads reads;
 	struct needs needs;
 	struct space space;
-	uint32_t *start; /* by thread: number of events of the base, which comes first */
+	uint32_t *start;  /* by thread: number of events of the base, which comes first */
+	uint32_t *active; /* threads that have events after it, in their order */
+	uint32_t active_count;
 	struct choices choices;
 	uint64_t budget;
 };
@@ -30,6 +32,7 @@ void search_free(struct search *s)
 	space_release(&s->space);
 	needs_release(&s->needs);
 	free(s->start);
+	free(s->active);
 	choices_release(&s->choices);
 	free(s);
 }
@@ -43,7 +46,8 @@ struct search *search_create(struct facts *f, const struct trf *trf, bool free, 
 	s->m = m;
 	s->base = (struct base){.m = m, .trf = trf, .sections = facts_sections(f)};
 	s->start = calloc((size_t)m->thread_count + 1, sizeof *s->start);
-	if (s->start && s->base.sections && reads_init(&s->reads, f, free, values) &&
+	s->active = calloc((size_t)m->thread_count + 1, sizeof *s->active);
+	if (s->start && s->active && s->base.sections && reads_init(&s->reads, f, free, values) &&
 	    space_init(&s->space, &s->reads, trf) && needs_init(&s->needs, &s->base, &s->reads))
 		return s;
 	search_free(s);
@@ -75,16 +79,21 @@ static bool harmless(const struct search *s, uint32_t e)
 	return model_lock_taken(m, e) == MODEL_NONE && !rt_op_has(op, RT_WAKES) && op != RT_OP_SEM_INIT;
 }
 
-/* Executes independent events while there are any. True at the goal. */
+/*
+ * Executes independent events while there are any. True at the goal. A look at many threads counts as further events:
+ * the budget bounds the time with any number of them.
+ */
 static bool run_harmless(struct search *s)
 {
+	enum { THREADS_OF_EVENT = 16 };
 	uint32_t idle = 0;
 	/* A sequence ends with its last event; with values, executing that may enable others. */
 	if (space_meets(&s->space, s->space.goal))
 		return true;
-	for (uint32_t t = 0; idle < s->m->thread_count; t = t + 1 < s->m->thread_count ? t + 1 : 0, idle++) {
+	for (uint32_t t = 0; idle < s->active_count; t = t + 1 < s->active_count ? t + 1 : 0, idle++) {
+		s->space.spent += idle % THREADS_OF_EVENT == THREADS_OF_EVENT - 1;
 		for (;;) {
-			uint32_t e = space_next(&s->space, t);
+			uint32_t e = space_next(&s->space, s->active[t]);
 			if (e == MODEL_NONE || !space_enabled(&s->space, e) || !harmless(s, e))
 				break;
 			space_execute(&s->space, e);
@@ -112,8 +121,8 @@ static bool push_choice(struct search *s)
 	uint32_t first = c->candidate_count;
 	if (!choices_push(c, s->space.done_count))
 		return false;
-	for (uint32_t t = 0; t < s->m->thread_count; t++) {
-		uint32_t e = space_next(&s->space, t);
+	for (uint32_t t = 0; t < s->active_count; t++) {
+		uint32_t e = space_next(&s->space, s->active[t]);
 		if (e == MODEL_NONE || !space_enabled(&s->space, e))
 			continue;
 		if (!choices_add(c, e))
@@ -200,8 +209,12 @@ enum search_answer search_goal(struct search *s, const struct goal *goal, uint64
 		base_find(&s->base, goal, s->needs.must, s->needs.bound, s->start);
 	/* Examining the events after the base once may exceed the budget. */
 	uint64_t window = 0;
-	for (uint32_t t = 0; t < s->m->thread_count; t++)
+	s->active_count = 0;
+	for (uint32_t t = 0; t < s->m->thread_count; t++) {
 		window += s->needs.bound[t] - s->start[t];
+		if (s->needs.bound[t] > s->start[t])
+			s->active[s->active_count++] = t;
+	}
 	bool looks = window <= budget;
 	space_begin(&s->space, goal, s->needs.must, looks ? s->needs.bound : s->start, s->start);
 	enum search_answer answer = looks ? explore(s) : space_meets(&s->space, goal) ? SEARCH_FOUND : SEARCH_GAVE_UP;
