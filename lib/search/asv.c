@@ -349,6 +349,7 @@ enum rt_status asv_search(const struct search_context *c, struct anomaly_list *l
 	/* Beside instances there is twice as much, which reports take later. */
 	s.found.failed = !units_find(&s.units, c->m, c->every, 2 * c->lazy->memory);
 	c->lazy->memory_reached |= s.units.full;
+	limits_reach(c->lazy->limits, c->every ? LIMIT_EVERY : LIMIT_ANOMALIES, s.units.full);
 	limits_reach(c->lazy->limits, LIMIT_REGION_ACCESSES, s.units.cut);
 	for (uint32_t i = 0; !s.found.failed && i < s.units.classes.count;)
 		i = search_cells(&s, i);

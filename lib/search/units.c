@@ -273,7 +273,7 @@ static void add_unit(struct unit_finder *f, const struct unit_recent *a, const s
 	if (!is_met(f, a, b))
 		return;
 	if (is_full(f)) {
-		f->out->cut = f->out->full = true;
+		f->out->full = true;
 		return;
 	}
 	uint32_t key[CLASS_KEY] = {[UNIT_CELL1] = a->cell,

@@ -24,7 +24,8 @@ bool losses_add(struct losses *l, const struct rt_event *e)
 	    !vec_reserve(&l->items, &l->capacity, (uint64_t)l->count + 1, sizeof *l->items))
 		return false;
 	uint32_t number = (uint32_t)e->number;
-	l->marks[l->mark_count++] = (struct losses_mark){e->thread, number};
+	l->marks[l->mark_count++] =
+	    (struct losses_mark){e->thread, number, e->op == RT_OP_ATOMIC_LOAD ? UINT32_MAX : number};
 	/* Of threads whose creation was not seen it is not known since when they exist. */
 	if (e->op == RT_OP_LOST && e->addr == RT_LOST_UNSEEN)
 		number = 0;
@@ -58,6 +59,10 @@ void losses_sort(struct losses *l)
 		qsort(l->items, l->count, sizeof *l->items, by_number);
 	if (l->mark_count)
 		qsort(l->marks, l->mark_count, sizeof *l->marks, by_thread);
+	for (uint32_t i = l->mark_count; i-- > 0;)
+		if (l->marks[i].sends == UINT32_MAX && i + 1 < l->mark_count &&
+		    l->marks[i + 1].thread == l->marks[i].thread)
+			l->marks[i].sends = l->marks[i + 1].sends;
 }
 
 void losses_release(struct losses *l)
@@ -75,11 +80,11 @@ static uint32_t marks_before(const struct losses *l, struct losses_mark mark)
 
 bool losses_may_order(const struct losses *l, uint32_t thread1, uint32_t number1, uint32_t thread2, uint32_t number2)
 {
-	uint32_t after = marks_before(l, (struct losses_mark){thread1, number1 + 1});
-	uint32_t before = marks_before(l, (struct losses_mark){thread2, number2});
-	bool sends = after < l->mark_count && l->marks[after].thread == thread1;
+	uint32_t after = marks_before(l, (struct losses_mark){thread1, number1 + 1, 0});
+	uint32_t before = marks_before(l, (struct losses_mark){thread2, number2, 0});
+	bool sends = after < l->mark_count && l->marks[after].thread == thread1 && l->marks[after].sends != UINT32_MAX;
 	bool receives = before > 0 && l->marks[before - 1].thread == thread2;
-	uint32_t sent = sends ? l->marks[after].number : UINT32_MAX;
+	uint32_t sent = sends ? l->marks[after].sends : UINT32_MAX;
 	uint32_t received = receives ? l->marks[before - 1].number : 0;
 	for (uint32_t i = 0; i < l->count && l->items[i].number < number2; i++) {
 		const struct loss *loss = &l->items[i];

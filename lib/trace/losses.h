@@ -2,7 +2,8 @@
  * What a trace lacks, as its LOST events say: threads that were not recorded, or parts of them. What is missing may
  * have synchronised with whatever is recorded. So of two events that happens-before leaves unordered, this tells
  * whether something that is missing may have ordered them. The earlier one's thread has then synchronised after it, and
- * later the other one's thread before its event. What is missing was there in time.
+ * later the other one's thread before its event. What is missing was there in time. A load passes nothing on, so that
+ * of loads in a row each is ordered before the same events.
  */
 #ifndef LIB_TRACE_LOSSES_H
 #define LIB_TRACE_LOSSES_H
@@ -17,6 +18,8 @@ struct loss {
 };
 struct losses_mark {
 	uint32_t thread, number; /* of an event by which the thread may have synchronised */
+	uint32_t sends; /* number of the thread's first one from here on by which it may have passed something on;
+	                   UINT32_MAX: none */
 };
 
 /* All zero: nothing is missing. */
