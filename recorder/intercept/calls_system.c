@@ -84,7 +84,7 @@ CALL(int, setrlimit64, (__rlimit_resource_t which, const struct rlimit64 *from),
      from = (const struct rlimit64 *)rt_limit_raised(which, asked, &raised), if (r == 0) rt_limit_set(which, asked))
 CALL(int, prlimit, (pid_t pid, __rlimit_resource_t which, const struct rlimit *new, struct rlimit *old),
      (pid, which, new, old), const struct rlimit *asked = new;
-     const int own = rt_limit_of(pid, which); struct rlimit raised; IN(new);
+     const unsigned own = rt_limit_of(pid, which); struct rlimit raised; IN(new);
      new = rt_limit_raised(own, new, &raised),
      WHEN(r == 0, rt_limit_seen(own, old); rt_limit_set(own, asked); OUT(old)))
 CALL(int, getrusage, (__rusage_who_t who, struct rusage *to), (who, to), , if (r == 0) OUT(to))

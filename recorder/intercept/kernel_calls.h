@@ -354,8 +354,8 @@ NUMBER(int, SYS_newfstatat, 3, (int, folder, const char *, path, struct stat *, 
 NUMBER(int, SYS_statx, 5, (int, folder, const char *, path, int, flags, unsigned, mask, struct statx *, to), STR(path),
        rt_name_seen(path, pc);
        WHEN(r == 0, FILE_SEEN_X(to); OUT(to)))
-NUMBER(int, SYS_prlimit64, 4, (pid_t, pid, int, which, const struct rlimit *, now, struct rlimit *, old),
-       const int own = rt_limit_of(pid, which);
+NUMBER(int, SYS_prlimit64, 4, (pid_t, pid, unsigned, which, const struct rlimit *, now, struct rlimit *, old),
+       const unsigned own = rt_limit_of(pid, which);
        struct rlimit raised; IN(now); given[2] = (long)rt_limit_raised(own, now, &raised),
                                       WHEN(r == 0, rt_limit_seen(own, old); rt_limit_set(own, now); OUT(old)))
 NUMBER(int, SYS_sched_getaffinity, 3, (pid_t, pid, size_t, size, void *, to), , if (r > 0) OUT_N(to, r))
@@ -456,8 +456,8 @@ NUMBER(ssize_t, SYS_process_vm_writev, 5,
        IN_VECTORS(v, count), )
 
 /* Queries and settings of the system */
-NUMBER(int, SYS_getrlimit, 2, (int, which, struct rlimit *, to), , WHEN(r == 0, rt_limit_seen(which, to); OUT(to)))
-NUMBER(int, SYS_setrlimit, 2, (int, which, const struct rlimit *, from), struct rlimit raised; IN(from);
+NUMBER(int, SYS_getrlimit, 2, (unsigned, which, struct rlimit *, to), , WHEN(r == 0, rt_limit_seen(which, to); OUT(to)))
+NUMBER(int, SYS_setrlimit, 2, (unsigned, which, const struct rlimit *, from), struct rlimit raised; IN(from);
        given[1] = (long)rt_limit_raised(which, from, &raised), if (r == 0) rt_limit_set(which, from))
 NUMBER(int, SYS_clock_getres, 2, (int, clock, struct timespec *, to), , if (r == 0) OUT(to))
 NUMBER(int, SYS_clock_settime, 2, (int, clock, const struct timespec *, from), IN(from), )

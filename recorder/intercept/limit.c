@@ -23,7 +23,7 @@ static rlim_t lesser(rlim_t a, rlim_t b)
 	return a < b ? a : b;
 }
 
-const struct rlimit *rt_limit_raised(int which, const struct rlimit *asked, struct rlimit *raised)
+const struct rlimit *rt_limit_raised(unsigned which, const struct rlimit *asked, struct rlimit *raised)
 {
 	struct rlimit now = {0, 0}; /* which the analyzer does not see filled in */
 
@@ -39,7 +39,7 @@ const struct rlimit *rt_limit_raised(int which, const struct rlimit *asked, stru
 	return raised;
 }
 
-void rt_limit_set(int which, const struct rlimit *asked)
+void rt_limit_set(unsigned which, const struct rlimit *asked)
 {
 	if (which != RLIMIT_AS || !asked || !rt_memory_reserved)
 		return;
@@ -48,7 +48,7 @@ void rt_limit_set(int which, const struct rlimit *asked)
 	atomic_store(&is_set, true);
 }
 
-void rt_limit_seen(int which, struct rlimit *told)
+void rt_limit_seen(unsigned which, struct rlimit *told)
 {
 	if (which != RLIMIT_AS || !told || !atomic_load(&is_set))
 		return;
@@ -56,7 +56,7 @@ void rt_limit_seen(int which, struct rlimit *told)
 	told->rlim_max = atomic_load(&hard);
 }
 
-int rt_limit_of(pid_t process, int which)
+unsigned rt_limit_of(pid_t process, unsigned which)
 {
-	return process == 0 || process == RT_SYSCALL(SYS_getpid) ? which : -1;
+	return process == 0 || process == RT_SYSCALL(SYS_getpid) ? which : RLIM_NLIMITS;
 }
