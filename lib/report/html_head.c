@@ -9,7 +9,7 @@ static const char style[] =
     "dark;--ink:#1f2328;--paper:#fff;--dim:#59636e;--rule:#d1d9e0;--soft:#f4f6f8;--link:#0550ae;"
     "--error:#b3001b;--warning:#7a4d00;--goal:#ffe1e1;--mark:#fff3b0}"
     "@media(prefers-color-scheme:dark){:root{--ink:#dfe4ea;--paper:#14171b;--dim:#a2acb8;--rule:#3d444d;--soft:#20252b;"
-    "--link:#8ab8ff;--error:#ff8f8f;--warning:#e8b64c;--goal:#5a1f24;--mark:#4d4413}}"
+    "--link:#8ab8ff;--error:#ff8f8f;--warning:#e8b64c;--goal:#5a1f24;--mark:#3f3810}}"
     "*{box-sizing:border-box}"
     "body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:76em;padding:1em;color:var(--ink);"
     "background:var(--paper);overflow-wrap:anywhere}"
@@ -42,6 +42,8 @@ static const char style[] =
     "svg .name,svg .own{font-weight:bold}svg .lane{stroke:var(--rule);stroke-dasharray:3 3;fill:none}"
     "svg .turn{fill:var(--soft);stroke:var(--dim)}svg .goal{fill:var(--goal);stroke:var(--error);stroke-width:2}"
     "svg .next{stroke:var(--dim);stroke-width:1.5;fill:none;marker-end:url(#arrow)}#arrow path{fill:var(--dim)}"
+    "@media(max-width:45em){.list th:nth-child(3),.list td:nth-child(3),.list th:nth-child(5),.list "
+    "td:nth-child(5){display:none}}"
     "footer{color:var(--dim);border-top:1px solid var(--rule);margin-top:2em}";
 
 /* Shows what has the text, the levels and the kinds; and opens what a link leads into. */

@@ -49,6 +49,30 @@ check_sarif() {
 		[.threadFlows[].locations[] | select(.importance == "essential")] | length] ==
 		[$j.anomalies[] | select(.schedule) | .events | length]'
 }
+# check_contrast: text has 4.5 times the light of what it is on, or the other way round, in both color schemes (WCAG 1.4.3).
+check_contrast() {
+	grep -oE ':root\{[^}]*\}' html | awk '
+		function channel(x) { x /= 255; return x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ^ 2.4 }
+		function digit(c) { return index("0123456789abcdef", c) - 1 }
+		function light(hex,   i, n, sum, weight) {
+			split("0.2126 0.7152 0.0722", weight, " ")
+			n = length(hex) == 3 ? 1 : 2
+			for (i = 0; i < 3; i++)
+				sum += weight[i + 1] * channel(16 * digit(substr(hex, i * n + 1, 1)) + digit(substr(hex, i * n + n, 1)))
+			return sum + 0.05
+		}
+		{
+			schemes++
+			for (n = split($0, parts, /[;{}]/); n; n--)
+				if (parts[n] ~ /^--[a-z]+:#/) color[substr(parts[n], 3, index(parts[n], ":") - 3)] = light(substr(parts[n], index(parts[n], "#") + 1))
+			for (n = split("ink paper ink soft ink mark ink goal dim paper dim soft dim mark link paper error paper warning paper", pair, " "); n; n -= 2) {
+				ratio = color[pair[n]] / color[pair[n - 1]]
+				ratio = ratio < 1 ? 1 / ratio : ratio
+				if (ratio < 4.5) { print "scheme " schemes ": " pair[n - 1] " on " pair[n] " has a contrast of " ratio; bad = 1 }
+			}
+		}
+		END { if (schemes != 2) { print schemes " color schemes"; bad = 1 } exit bad }' || wrong "contrast of the page"
+}
 # check_page TRACE: the page is well-formed, loads nothing, runs nothing but the script of its policy, and leads nowhere else.
 check_page() {
 	# As many ends of an element as beginnings, in the right order.
@@ -91,6 +115,7 @@ printf '%s\n' '{"schema":"racetrace.events/1"}' '{"op":"fork","object":"main.1"}
 	'{"op":"write","object":"<script>alert(1)</script>","location":"\u001b[31m\"/><img src=x onerror=alert(2)>&amp;"}' \
 	'{"op":"write","object":"<script>alert(1)</script>","thread":"main.1","location":"'"'"'--><b>"}' >evil.jsonl
 report evil.jsonl
+check_contrast
 [ "$(jq '.anomalies | length' json)" = 1 ] || wrong "evil.jsonl has no race"
 grep -q '&lt;script&gt;alert(1)&lt;/script&gt;' html || wrong "the variable's name is not on the page"
 grep -q '&amp;amp;' html || wrong "an entity is not what it was"
