@@ -149,7 +149,7 @@ done
 build "$top/samples/openmp/teams.c" omp_teams
 for seed in 2 3 4; do
 	timeout 20 "$RACETRACE" record --serial=$seed -o t.zst ./omp_teams >out 2>err
-	prints '12 2016 85344 126'
+	prints $'4\n12 2016 85344 126'
 done
 
 # Pipes and futexes between threads, cancelled waits, a lock that sleeps in the kernel unseen.
