@@ -175,6 +175,12 @@ RT_INTERPOSE(void *, memchr, (const void *p, int c, size_t n))
 	return found;
 }
 
+RT_INTERPOSE(void *, memccpy, (void *restrict to, const void *restrict from, int c, size_t n))
+{
+	copies(to, from, up_to(from, RT_REAL(memchr)(from, c, n), n), RT_PC);
+	return RT_REAL(memccpy)(to, from, c, n);
+}
+
 RT_INTERPOSE(void *, memrchr, (const void *p, int c, size_t n))
 {
 	rt_emit_range(RT_OP_READ, p, n, RT_PC);

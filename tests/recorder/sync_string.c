@@ -32,6 +32,8 @@ static __attribute__((no_sanitize("thread"))) void call_all(void)
 	CALL(memcpy)(a, hello, 12), CALL(memmove)(b, hello, 5), CALL(memset)(b, 0, 20);
 	// expect main: read hello=3, read other=3, read hello=5, read hello=12
 	CALL(memcmp)(hello, other, 3), CALL(memchr)(hello, 'o', 12), CALL(memchr)(hello, 'z', 12);
+	// expect main: read hello=5, write a=5, read hello=7, write b=7
+	found = CALL(memccpy)(a, hello, 'o', 12), found = CALL(memccpy)(b, hello, 'z', 7);
 	// expect main: read hello=12, read hello=4, read hello=12
 	n = CALL(strlen)(hello), CALL(strnlen)(hello, 4), CALL(strnlen)(hello, 100);
 	// expect main: read hello=12, write a=12, read other=5, write a=8, read hello=3, write b=3
