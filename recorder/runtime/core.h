@@ -67,6 +67,7 @@ struct rt_thread {
 	bool whole;                      /* what it has done in the recorder is done, and recorded */
 	bool timeless;                   /* must not look at any clock */
 	bool made;                       /* created by pthread_create or thrd_create */
+	bool awaited;                    /* its creation is in the trace, but it is not in start_recorded yet */
 	unsigned char peek;              /* how memory is read; value.c */
 	int handled;                     /* the signal whose handler has returned last */
 	uint64_t value;                  /* read by, or stored by, the atomic operation under way */

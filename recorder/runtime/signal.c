@@ -400,7 +400,7 @@ static void trampoline(int sig, siginfo_t *info, void *context)
 		act_by_default(sig, info);
 		return;
 	}
-	if (rt_thread.busy && !is_fault(sig, info) && defer(sig, info, context))
+	if ((rt_thread.busy || rt_thread.awaited) && !is_fault(sig, info) && defer(sig, info, context))
 		return;
 	if (action & ACTION_ONCE && is_caught(sig)) {
 		__atomic_store_n(&actions[sig], (uintptr_t)SIG_DFL, __ATOMIC_RELEASE);

@@ -224,6 +224,7 @@ static void start_recorded(struct rt_private *b, uintptr_t routine)
 	rt_thread.made = true;
 	set_word(&b->here);
 	await_word(&b->go);
+	rt_thread.awaited = false;
 	rt_pause_us(rt_vary_us(b->slot, RT_VARY_CHILD));
 	begin(b->slot, routine + 1);
 	rt_busy_end();
@@ -291,7 +292,7 @@ static void announce_child(struct rt_private *b, bool made, const pthread_t *thr
 		struct rt_thread *child = rt_thread_of(*thread);
 
 		child->index = rt_slot_announce(b->slot, 0, pc);
-		child->known = true;
+		child->known = child->awaited = true;
 		if (rt_controlled) {
 			await_word(&b->here); /* so that it does not depend on the moment which signals it gets where */
 			rt_turn_created(b->slot);

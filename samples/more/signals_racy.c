@@ -6,12 +6,12 @@
 #include <time.h>
 #include <unistd.h>
 
-int waited, handled, noticed;
+int waited, handled, noticed, greeted;
 static sem_t begun;
 
 /* How many handlers began, whether the last ended, and whether a signal was taken: without order, so that what they
  * write races. */
-static int began, ended, taken;
+static int began, ended, taken, met;
 #define ADD_ONE(count) __atomic_fetch_add(&(count), 1, __ATOMIC_RELAXED)
 #define WAIT_FOR(count, value)                                                                                         \
 	while (__atomic_load_n(&(count), __ATOMIC_RELAXED) < (value))                                                  \
@@ -22,6 +22,14 @@ static void handler(int sig)
 	(void)sig;
 	ADD_ONE(began);
 	handled++; /* @handler */
+}
+
+/* In a thread that has not begun its routine yet. */
+static void greet(int sig)
+{
+	(void)sig;
+	greeted++; /* @greet */
+	ADD_ONE(met);
 }
 
 static void notice(union sigval value)
@@ -49,9 +57,15 @@ static void *idle(void *unused)
 	return unused;
 }
 
+static void *greeter(void *unused)
+{
+	WAIT_FOR(met, 1);
+	return unused;
+}
+
 int main(void)
 {
-	pthread_t a, b;
+	pthread_t a, b, c;
 	sigset_t set;
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = notice};
 	struct itimerspec soon = {.it_value = {0, 1000000}};
@@ -71,6 +85,12 @@ int main(void)
 	WAIT_FOR(began, 1);
 	handled++;          /* @main */
 	WAIT_FOR(taken, 1); /* a signal that is taken later may be the timer's */
+	signal(SIGWINCH, greet);
+	pthread_create(&c, NULL, greeter, NULL);
+	pthread_kill(c, SIGWINCH);
+	WAIT_FOR(met, 1);
+	greeted++; /* @host */
+	pthread_join(c, NULL);
 	timer_create(CLOCK_MONOTONIC, &event, &timer);
 	timer_settime(timer, 0, &soon, NULL);
 	WAIT_FOR(began, 2);
