@@ -412,13 +412,21 @@ static bool search_spread(struct race_finder *s, bool fair)
 	return reach == n;
 }
 
+/* Number of pairs of classes that may be looked at; they take as much memory as instances do. */
+static uint32_t most_sweeps(const struct search_context *c)
+{
+	enum { A_PAIR = 48 }; /* bytes, while the set of them grows */
+	uint64_t most = c->lazy->memory / A_PAIR;
+	return c->lazy->memory && most < SWEEPS_MAX ? (uint32_t)most : SWEEPS_MAX;
+}
+
 /* A cell of many classes: as many races as are listed of one. */
 static void search_some(struct race_finder *s, uint32_t count)
 {
 	set_clear(&s->done);
 	s->bounded = true;
 	s->left = (uint32_t)s->context->lazy->limits->of[LIMIT_RACES_OF_CELL];
-	s->sweeps = SWEEPS_MAX;
+	s->sweeps = most_sweeps(s->context);
 	uint64_t least = (uint64_t)PAIRS_AN_ACCESS * count, given = s->all_pairs / 2 > least ? s->all_pairs / 2 : least;
 	s->pairs = given;
 	s->touched_count = 0;
@@ -429,6 +437,7 @@ static void search_some(struct race_finder *s, uint32_t count)
 	s->all_pairs -= given < s->all_pairs ? given : s->all_pairs;
 	if (all)
 		return;
+	s->context->lazy->memory_reached |= !s->sweeps && most_sweeps(s->context) < SWEEPS_MAX;
 	limits_reach(s->context->lazy->limits, s->left ? LIMIT_ACCESS_PAIRS : LIMIT_RACES_OF_CELL, true);
 	for (uint32_t i = 0; i < s->touched_count; i++)
 		found_partial(s->touched[i]);
