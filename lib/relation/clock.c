@@ -40,6 +40,15 @@ uint64_t clock_bytes(uint32_t threads)
 	return (uint64_t)c.depth * c.width * sizeof *c.nodes;
 }
 
+uint64_t clock_bytes_alone(uint32_t threads)
+{
+	struct clocks c = empty(threads);
+	uint64_t nodes = 0, below = threads;
+	for (uint32_t level = 0; level < c.depth; level++)
+		nodes += below = (below + CLOCK_WIDTH - 1) / CLOCK_WIDTH;
+	return nodes * c.width * sizeof *c.nodes;
+}
+
 bool clocks_init(struct clocks *c, uint32_t threads)
 {
 	*c = empty(threads);

@@ -37,6 +37,8 @@ void clocks_release(struct clocks *c);
 
 /* Bytes of a clock that shares no more than subtrees with others: a node of each level. */
 uint64_t clock_bytes(uint32_t threads);
+/* Bytes of a clock that shares nothing. */
+uint64_t clock_bytes_alone(uint32_t threads);
 
 uint32_t clock_get_tree(const struct clocks *c, uint32_t clock, uint32_t thread);
 /* Component of one thread. */

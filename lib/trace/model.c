@@ -424,8 +424,26 @@ static void open_events(struct loader *l)
 	vec_open(&l->m->regions, &l->region_capacity, most / 4 + 16, sizeof *l->m->regions);
 }
 
+/* Counts the reads that see another thread's write. False without memory. */
+static bool count_receives(struct model *m)
+{
+	uint32_t *writers = calloc((size_t)m->cell_count + 1, sizeof *writers); /* by cell: thread + 1 */
+	for (uint32_t i = 0; writers && i < m->event_count; i++) {
+		const struct model_event *e = &m->events[i];
+		const struct model_site *site = &m->sites[e->site];
+		uint32_t own = m->segments[e->segment].thread + 1;
+		for (uint32_t c = e->object; rt_op_is_access(site->op) && c < e->object + site->cells; c++) {
+			m->size.receives += rt_op_reads(site->op) && writers[c] && writers[c] != own;
+			if (rt_op_writes(site->op))
+				writers[c] = own;
+		}
+	}
+	free(writers);
+	return writers;
+}
+
 /* The sizes that pass two tells. */
-static void count_all(struct model *m)
+static bool count_all(struct model *m)
 {
 	m->size.cells = m->cell_count;
 	m->size.values = m->value_count;
@@ -434,6 +452,7 @@ static void count_all(struct model *m)
 		m->size.syncs += !is_plain(m->sites[m->events[i].site].op);
 	for (uint32_t c = 0; c < m->cell_count; c++)
 		m->size.entries += m->cells[c].count;
+	return count_receives(m);
 }
 
 static enum rt_status load(struct loader *l, const struct model_options *options, struct rt_event *batch,
@@ -481,7 +500,8 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 	size->bytes += loader_cell_bytes(l);
 	if (!alloc_uses_settle(l) || !loader_compact(l))
 		return no_memory(l, err);
-	count_all(l->m);
+	if (!count_all(l->m))
+		return no_memory(l, err);
 	if ((status = admit(l, options, size, err)))
 		return status;
 	if (!loader_index(l) || !loader_updates(l))
