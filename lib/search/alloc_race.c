@@ -12,12 +12,14 @@
  * the use. By C and C++ that is in the run if happens-before leaves the two unordered. A free that happens before the
  * use makes the use wrong as well, but that is no race of the two: then the race with the allocation remains.
  *
- * A free is such a use of the block that was there before: the block is freed twice. It is no use of the new one.
+ * A free is such a use of the block that was there before: the block is freed twice. It is no use of the new one. The
+ * C library frees its own blocks under locks that no trace has: of its frees nothing is said.
  */
 #include "lib/base/lower_bound.h"
 #include "lib/relation/por.h"
 #include "lib/search/found.h"
 #include "lib/search/hidden.h"
+#include "lib/trace/modules.h"
 
 #define ALLOC_RACE(n, second)                                                                                          \
 	{                                                                                                              \
@@ -137,6 +139,19 @@ static bool is_stale(const struct search_context *c, const struct model_alloc_us
 	       knows(c, needs, b->use, b->former_owner, b->former);
 }
 
+static bool is_by_system(const struct model *m, uint32_t e)
+{
+	const struct rt_module *module = module_at(m->trace, m->sites[m->events[e].site].pc);
+	return module && module_is_system(module->path);
+}
+
+/* True if the use is a free that is not known to be a second one of the program's own. */
+static bool is_only_free(const struct model *m, const struct model_alloc_use *b, bool stale)
+{
+	return m->sites[m->events[b->use].site].flags & RT_F_FREE &&
+	       (!stale || is_by_system(m, b->use) || is_by_system(m, b->freed));
+}
+
 void alloc_race_search(struct found_list *l)
 {
 	const struct search_context *c = l->context;
@@ -146,7 +161,7 @@ void alloc_race_search(struct found_list *l)
 			continue;
 		const struct pattern *p = rt_op_writes(model_op(c->m, b->use)) ? &alloc_write : &alloc_read;
 		bool stale = is_stale(c, b);
-		if (!stale && c->m->sites[c->m->events[b->use].site].flags & RT_F_FREE)
+		if (is_only_free(c->m, b, stale))
 			continue;
 		uint32_t events[] = {stale ? b->freed : b->alloc, b->use};
 		if (c->every) {
