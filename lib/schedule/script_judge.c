@@ -370,7 +370,8 @@ enum rt_status script_judge(const struct script *s, struct rt_trace *trace, stru
                             struct rt_error *err)
 {
 	struct binding b = {.s = s, .trace = trace, .v = out};
-	struct model_options options = {.regions = REGIONS_LOCKS};
+	/* A schedule may aim at any read of a row. */
+	struct model_options options = {.regions = REGIONS_LOCKS, .all_reads = true};
 	*out = (struct script_verdict){
 	    .at = {.thread = UINT32_MAX}, .other = {.thread = UINT32_MAX}, .first_uncertain = {.thread = UINT32_MAX}};
 	enum rt_status status = model_load(trace, &options, &b.m, err);
