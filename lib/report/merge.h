@@ -1,7 +1,7 @@
 /*
  * Findings of several runs of one program, joined by fingerprint, or if one build made all runs by what they are about:
- * one report of all. Of each finding the run stands for
- * it that shows it best; the others count it. How a run ended can be a finding as well.
+ * one report of all. Of each finding the run stands for it that shows it best; the others count it. How a run ended can
+ * be a finding as well.
  */
 #ifndef LIB_REPORT_MERGE_H
 #define LIB_REPORT_MERGE_H

@@ -88,12 +88,12 @@ void rt_turn_access(unsigned op, uint64_t object, uint64_t size, uintptr_t pc, u
 void rt_turn_hold(uintptr_t pc);
 
 enum rt_turn_result { RT_TURN_AGAIN, RT_TURN_TIMEOUT, RT_TURN_CANCELED, RT_TURN_FREE };
+/* Another process may give what the thread's next wait is for. */
+void rt_turn_shares(void);
 /*
  * The step cannot be done: waits until it may be tried again, or for a condition, barrier or thread until it was woken.
  * CANCELED: pthread_cancel was called for this thread, if it is cancelable. FREE: threads take no turns any more.
  */
-/* Another process may give what the thread's next wait is for. */
-void rt_turn_shares(void);
 enum rt_turn_result rt_turn_block(unsigned op, uint64_t object, struct rt_until until, bool cancelable);
 /* Threads that wait for the object try again. */
 void rt_turn_gives(uint64_t object);
