@@ -392,7 +392,7 @@ static bool called_in(const char *at, char name[EXPRESSION_MAX])
 		if (called && take(begin, begin, at, other)) {
 			if (name[0] && strcmp(name, other) != 0)
 				return false;
-			strcpy(name, other);
+			memcpy(name, other, EXPRESSION_MAX);
 		}
 		depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
 		if (!*at || !depth)

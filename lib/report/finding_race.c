@@ -254,21 +254,23 @@ static enum mend mend_of(const struct race *x)
 static const char make_once[] = "make it atomic: load it with acquire for the check without the lock, store it with "
                                 "release once all it stands for is initialised; or initialise it once (pthread_once, "
                                 "a static variable of C++)";
+static const char make_live[] =
+    "let other threads use the object only after its constructor and before its destructor: "
+    "hand it over when it is made, join them or count references before it is destroyed";
+static const char hold_one[] = "hold one lock at both places; in between this one is released by another thread, or is "
+                               "no longer the same lock (destroyed, or its memory freed)";
 static const char make_free[] =
     "make it atomic and free of locks (a handler may not wait for one), or block the signal "
     "where others use it";
 /* Those that name nothing of the race. */
 static const char *const mends[] = {
     [MEND_HAND_OVER] = "hand the pointer over by release and acquire, or under a lock",
-    [MEND_VTABLE] = "let other threads use the object only after its constructor and before its destructor: hand it "
-                    "over when it is made, join them or count references before it is destroyed",
+    [MEND_VTABLE] = make_live,
     [MEND_ONCE] = make_once,
     [MEND_MEMBERS] = "guard both by one lock, or give each bytes of its own (`: 0` between bit-fields)",
     [MEND_HANDLER] = make_free,
     [MEND_FLAG] = "make it atomic: store it with release, load it with acquire; or wait by a condition variable",
-    [MEND_LOST] =
-        "hold one lock at both places; in between this one is released by another thread, or is no longer the "
-        "same lock (destroyed, or its memory freed)",
+    [MEND_LOST] = hold_one,
     [MEND_LOCKS] = "hold one common lock at both places",
     [MEND_ANY] = "guard it by one lock at both places, or make both accesses atomic",
 };

@@ -67,7 +67,7 @@ static enum rt_status unfold(struct unfolding *u, struct rt_trace *trace, uint64
 static enum rt_status put_before(struct unfolding *u, struct rt_error *err)
 {
 	struct script *s = u->s;
-	if (!vec_reserve(&u->steps, &u->capacity, u->count + s->step_count + 1, sizeof *u->steps))
+	if (!vec_reserve(&u->steps, &u->capacity, u->count + s->step_count + 1, sizeof *u->steps) || !u->steps)
 		return rt_error_set(err, RT_EMEMORY, "no memory for the schedule");
 	memcpy(u->steps + u->count, s->steps, s->step_count * sizeof *s->steps);
 	free(s->steps);

@@ -194,7 +194,7 @@ static void annotation(struct state_thread *t, const struct rt_event *e)
 		t->annotated -= t->annotated > 0;
 	for (int i = 0; i < 3; i++)
 		if (e->op == RT_OP_IGNORE_BEGIN)
-			t->ignored[i] += e->arg >> i & 1;
+			t->ignored[i] += (uint32_t)(e->arg >> i & 1);
 		else if (e->op == RT_OP_IGNORE_END)
 			t->ignored[i] -= t->ignored[i] && e->arg >> i & 1;
 }

@@ -24,7 +24,7 @@ struct subject {
 	struct rt_event events[EVENTS_MAX];
 	size_t count;
 	uint64_t random;
-	char names[ORACLE_THREADS][8];
+	char names[ORACLE_THREADS][16];
 	uint64_t judged, parts; /* schedules; those of goals that the model has as several events */
 };
 
