@@ -28,8 +28,8 @@ static void handler(int sig)
 static void greet(int sig)
 {
 	(void)sig;
-	greeted++; /* @greet */
 	ADD_ONE(met);
+	greeted++; /* @greet */
 }
 
 static void notice(union sigval value)
