@@ -101,6 +101,15 @@ need=$(sed -n 's/^memory-estimate //p' err)
 run 1 analyze --no-cache --stats --jobs 4 --max-memory $((need + (1 << 20))) --format json -o few.json large.std
 grep -q '^jobs ' err && wrong "no room for processes: $(grep '^jobs ' err)"
 [ "$(shown few.json)" = "$(shown jobs.json)" ] || wrong "fewer jobs: another report"
+# keeps STATUS NAME OPTION...: the analysis of NAME.std takes no more than 40M. (A sanitizer takes more: nothing is run.)
+keeps() {
+	local status=$1 name=$2 taken
+	shift 2
+	grep -q __asan_init "$RACETRACE" && return 1
+	run "$status" analyze --no-cache --max-memory 40M --stats --format json -o "$name.json" "$@" "$name.std"
+	taken=$(sed -n 's/^memory-bytes //p' err)
+	[ "$taken" -le $((40 << 20)) ] || wrong "$name.std: 40M are allowed, $taken bytes were taken"
+}
 # Each order keeps a clock of every synchronisation: what many threads take is foreseen, and kept.
 awk 'BEGIN {
 	for (t = 1; t < 20; t++) print "T0|fork(T" t ")|1"
@@ -116,9 +125,7 @@ if ! grep -q __asan_init "$RACETRACE"; then
 	run 0 analyze --no-cache --stats --format json -o locks.json locks.std
 	taken=$(sed -n 's/^memory-bytes //p' err) need=$(sed -n 's/^memory-estimate //p' err)
 	[ "$taken" -le "$need" ] || wrong "locks.std: $taken bytes were taken, $need foreseen"
-	run 0 analyze --no-cache --max-memory 40M --stats --format json -o locks.json locks.std
-	taken=$(sed -n 's/^memory-bytes //p' err)
-	[ "$taken" -le $((40 << 20)) ] || wrong "locks.std: 40M are allowed, $taken bytes were taken"
+	keeps 0 locks
 fi
 # Nor do the pairs of accesses that ASVs are made of take more.
 awk 'BEGIN {
@@ -129,10 +136,7 @@ awk 'BEGIN {
 		print "T" i % 4 "|rel(L" i % 4 ")|11"
 	}
 }' >pairs.std
-if ! grep -q __asan_init "$RACETRACE"; then
-	run 0 analyze --no-cache --kinds asv --budget 1,1 --max-memory 40M --stats --fail-on never --format json -o pairs.json pairs.std
-	taken=$(sed -n 's/^memory-bytes //p' err)
-	[ "$taken" -le $((40 << 20)) ] || wrong "pairs.std: 40M are allowed, $taken bytes were taken"
+if keeps 0 pairs --kinds asv --budget 1,1 --fail-on never; then
 	jq -e '.limits | .anomalies.hit and (.region_accesses.hit | not)' pairs.json >/dev/null || wrong "pairs.std: limits: $(jq -c .limits pairs.json)"
 fi
 # Nor does it take more to look at many pairs of accesses of one cell, where no further race is kept.
@@ -145,10 +149,7 @@ awk 'BEGIN {
 		print "T" t "|" (l % 2 ? "r" : "w") "(v)|" 10 + l
 	}
 }' >one.std
-if ! grep -q __asan_init "$RACETRACE"; then
-	run 1 analyze --no-cache --kinds race --limit anomalies=300 --max-memory 40M --stats --format json -o one.json one.std
-	taken=$(sed -n 's/^memory-bytes //p' err)
-	[ "$taken" -le $((40 << 20)) ] || wrong "one.std: 40M are allowed, $taken bytes were taken"
+if keeps 1 one --kinds race --limit anomalies=300; then
 	jq -e '.limits.access_pairs.hit' one.json >/dev/null || wrong "one.std: no limit on pairs was hit"
 fi
 # Reads that see another thread's write have clocks, too, which are large where there are many threads.
@@ -160,11 +161,7 @@ awk 'BEGIN {
 		print "T" t "|" (i % 2 ? "r" : "w") "(v)|" 10 + i % 40
 	}
 }' >many.std
-if ! grep -q __asan_init "$RACETRACE"; then
-	run 1 analyze --no-cache --kinds race --max-memory 40M --stats --format json -o many.json many.std
-	taken=$(sed -n 's/^memory-bytes //p' err)
-	[ "$taken" -le $((40 << 20)) ] || wrong "many.std: 40M are allowed, $taken bytes were taken"
-fi
+keeps 1 many --kinds race
 # (With a sanitizer the whole takes so much more that a share suffices for fewer anomalies.)
 if ! grep -q __asan_init "$RACETRACE"; then
 	whole_too=$((whole + (64 << 20)))
