@@ -10,54 +10,13 @@
  */
 #include "recorder/collector/code_updates.h"
 
-#include "recorder/collector/code.h"
+#include "recorder/collector/code_held.h"
 #include "recorder/collector/code_hooks.h"
-#include "recorder/collector/x86.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUNCTION_MAX = 1 << 16, VISITS_MAX = 2048, WINDOW_MAX = 64, WORDS_MAX = 4 };
-
-/* What may hold the value, beside registers and flags. */
-enum { WORD_BIT = X86_NEXT_BIT };
-#define WORDS (((X86_BIT(WORDS_MAX)) - 1) << WORD_BIT)
-#define MOVED X86_BIT(WORD_BIT + WORDS_MAX) /* the stack pointer was, since words were where search.words says */
-
-/* A word of the stack that holds it in between. */
-struct word {
-	x86_reg base;
-	int64_t offset;
-	unsigned size;
-};
-
-struct code_updates {
-	struct debug *debug;
-	struct code *codes; /* by image */
-	bool *opened;       /* the same */
-	csh capstone;
-	cs_insn *insn;
-	const struct code_function
-	    *function; /* the last one of which it was asked: it keeps all words of its stack to itself */
-	bool keeps;
-};
-
-/* The search of one read. */
-struct search {
-	struct code_updates *u;
-	const struct code *code;
-	const struct code_function *function;
-	struct word words[WORDS_MAX];
-	unsigned word_count;
-	uint64_t *known; /* by byte of the function: what holds the value before the instruction there, if seen: SEEN */
-	uint16_t *open;  /* addresses to go on from */
-	unsigned open_count, visits;
-	bool stored; /* the update itself was, or can no longer be */
-	bool left;   /* the update is no longer to come: a call or jump came behind the write's hook, or it is known */
-	bool fails;
-	bool framed; /* the function keeps a frame pointer in rbp */
-	bool plain;  /* the module has no hooks; names, which tell conventions of calls, may be missing */
-};
+enum { FUNCTION_MAX = 1 << 16, VISITS_MAX = 2048, WINDOW_MAX = 64 };
 #define SEEN X86_BIT(63)
 
 struct code_updates *code_updates_create(struct debug *d)
@@ -96,215 +55,6 @@ void code_updates_free(struct code_updates *u)
 	free(u);
 }
 
-/* ---- Words of the stack ---- */
-
-static bool is_frame(const struct search *s, x86_reg base)
-{
-	return base == X86_REG_RSP || (s->framed && base == X86_REG_RBP);
-}
-
-static bool is_stack(const struct search *s, const cs_x86_op *op)
-{
-	return op->type == X86_OP_MEM && op->mem.index == X86_REG_INVALID && op->mem.segment == X86_REG_INVALID &&
-	       is_frame(s, op->mem.base);
-}
-
-/* Bits of the words that the operand is of, or may be, in part at least; *whole: of all of them. */
-static uint64_t words_at(const struct search *s, const cs_x86_op *op, bool *whole)
-{
-	uint64_t bits = 0;
-	*whole = true;
-	for (unsigned i = 0; i < s->word_count; i++) {
-		const struct word *w = &s->words[i];
-		bool same = w->base == op->mem.base;
-		if (same && (op->mem.disp >= w->offset + w->size || w->offset >= op->mem.disp + op->size))
-			continue;
-		bits |= X86_BIT(WORD_BIT + i);
-		*whole &= same && op->mem.disp <= w->offset && op->mem.disp + op->size >= w->offset + w->size;
-	}
-	return bits;
-}
-
-/* True if the call may return again later, when words of the stack may be read that were stored in between. */
-static bool returns_twice(const struct search *s)
-{
-	static const char *const names[] = {"setjmp",  "_setjmp",    "sigsetjmp", "__sigsetjmp",
-	                                    "savectx", "getcontext", "vfork"};
-	const cs_insn *insn = s->u->insn;
-	struct code_target t;
-	bool does = false;
-	if (!code_target(s->code, insn->address, insn->bytes, insn->size, &t) || !t.name)
-		return false;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		does |= !strcmp(t.name, names[i]);
-	return does;
-}
-
-/*
- * True if the function keeps all words of its stack to itself: it takes no address of any, and reads none but on the
- * paths that it has.
- */
-static bool find_keeps_stack(struct search *s)
-{
-	const struct code_function *f = s->function;
-	size_t n;
-	uint64_t address = f->start;
-	const uint8_t *p = code_at(s->code, address, &n);
-	cs_insn *insn = s->u->insn;
-	n = f->end - f->start < n ? f->end - f->start : n;
-	while (n) {
-		if (!cs_disasm_iter(s->u->capstone, &p, &n, &address, insn))
-			return false;
-		const cs_x86 *x = &insn->detail->x86;
-		int first = x->op_count && x->operands[0].type == X86_OP_REG ? x86_general(x->operands[0].reg) : -1;
-		bool keeps = first == 4 || (first == 5 && s->framed);
-		if (returns_twice(s))
-			return false;
-		for (unsigned i = 0; i < x->op_count; i++) {
-			const cs_x86_op *op = &x->operands[i];
-			int named = op->type == X86_OP_REG ? x86_general(op->reg) : -1;
-			bool memory = op->type == X86_OP_MEM, sets = !i && insn->id != X86_INS_PUSH;
-			bool base = memory && is_frame(s, op->mem.base);
-			if (base && (insn->id == X86_INS_LEA ? first != 4 : !is_stack(s, op)))
-				return false;
-			if (named == 4 && !sets && (insn->id == X86_INS_PUSH || !keeps))
-				return false;
-			if (named == 5 && s->framed && !sets && insn->id != X86_INS_PUSH && !keeps)
-				return false;
-		}
-	}
-	return true;
-}
-
-static bool keeps_stack(struct search *s)
-{
-	if (s->u->function != s->function)
-		s->u->keeps = find_keeps_stack(s);
-	s->u->function = s->function;
-	return s->u->keeps;
-}
-
-/* ---- One instruction ---- */
-
-static uint64_t fail(struct search *s)
-{
-	s->fails = true;
-	return 0;
-}
-
-/*
- * The value is stored: into a word of the stack before the write's hook (window), or as the update right behind it. The
- * compiler keeps nothing on the stack between a hook and its access.
- */
-static uint64_t store(struct search *s, const cs_x86_op *to, uint64_t held, bool window)
-{
-	bool whole;
-	if (window && is_stack(s, to)) {
-		uint64_t known = words_at(s, to, &whole);
-		if (known)
-			return whole ? held | known : fail(s);
-		struct word word = {to->mem.base, to->mem.disp, to->size}; /* keeps_stack uses the instruction */
-		if (s->word_count == WORDS_MAX || !keeps_stack(s))
-			return fail(s);
-		s->words[s->word_count] = word;
-		return held | X86_BIT(WORD_BIT + s->word_count++);
-	}
-	return window || s->stored || is_frame(s, to->mem.base) ? fail(s) : held;
-}
-
-/*
- * Behind the write's hook, something is stored: the update. A second store before the next call or jump is into a word
- * of the stack, or of memory that is not instrumented, such as an array of the function's own. Then it cannot be told
- * which of the two is the update.
- */
-static void note_store(struct search *s, bool frame)
-{
-	s->fails |= s->stored && !s->left && !frame;
-	s->stored = true;
-}
-
-/* True if the instruction may write memory. */
-static bool stores(const cs_insn *insn, enum x86_deed deed)
-{
-	const cs_x86 *x = &insn->detail->x86;
-	return x->op_count && x->operands[0].type == X86_OP_MEM && deed != X86_COMPARES && deed != X86_NOTHING;
-}
-
-/* What holds the value after the instruction, of what did before (held). source: it loads the value itself. */
-static uint64_t hold(struct search *s, uint64_t held, bool source, bool window)
-{
-	const cs_insn *insn = s->u->insn;
-	const cs_x86 *x = &insn->detail->x86;
-	enum x86_deed deed = x86_deed(insn);
-	uint64_t named = 0, inputs = 0, first = 0, kept_words = 0;
-	bool other = false, whole = true, memory = false;
-	for (unsigned i = 0; i < x->op_count && deed != X86_NOTHING; i++) {
-		const cs_x86_op *op = &x->operands[i];
-		uint64_t bits = 0;
-		if (op->type == X86_OP_REG) {
-			bits = x86_bit(op->reg, &other);
-		} else if (op->type == X86_OP_MEM) {
-			uint64_t address = x86_bit(op->mem.base, &other) | x86_bit(op->mem.index, &other);
-			if (deed == X86_ADDRESS)
-				bits = address;
-			else if (address & held)
-				return fail(s);
-			else if (held & MOVED && op->mem.base == X86_REG_RSP)
-				return fail(s);
-			else if (is_stack(s, op))
-				bits = words_at(s, op, &whole);
-			memory |= !i;
-		}
-		named |= bits;
-		first = i ? first : bits;
-		if (i || (deed != X86_MOVES && deed != X86_ADDRESS && deed != X86_POPS))
-			inputs |= bits;
-	}
-	if (held & WORDS && x86_moves_stack(insn))
-		held |= MOVED;
-	if (deed == X86_UNKNOWN)
-		return (named | x86_implied(insn)) & held || (other && held & X86_ALL_XMM) ? fail(s) : held;
-	if (deed == X86_NOTHING && insn->id == X86_INS_LEAVE)
-		return held & X86_BIT(5) ? fail(s) : held;
-	if (deed == X86_NOTHING)
-		return held;
-	if (deed == X86_EXTENDS)
-		return insn->id == X86_INS_CDQE ? held : held & X86_RAX ? held | X86_RDX : held & ~(uint64_t)X86_RDX;
-	if (other && (source || named & held))
-		return fail(s);
-	if (deed == X86_CHOOSES)
-		inputs |= X86_FLAGS;
-	bool takes = source || inputs & held || (deed == X86_POPS && held & WORDS);
-	kept_words = memory ? first : 0;
-	if (x86_clears(insn)) {
-		held &= ~first;
-		return deed == X86_COMPUTES ? held & ~X86_FLAGS : held;
-	}
-	if (deed == X86_COMPARES)
-		return takes ? held | X86_FLAGS : held & ~X86_FLAGS;
-	if (deed == X86_COMPUTES)
-		held = takes ? held | X86_FLAGS : held & ~X86_FLAGS;
-	else if (takes && (deed == X86_COUNTS || deed == X86_CHOOSES))
-		held |= X86_FLAGS;
-	if (memory && takes)
-		return deed == X86_MOVES ? store(s, &x->operands[0], held, window) : fail(s);
-	if (memory)
-		return deed == X86_MOVES && whole ? held & ~kept_words : held;
-	if (takes)
-		return held | first;
-	return x86_overwrites(insn, deed) ? held & ~first : held;
-}
-
-static uint64_t step(struct search *s, uint64_t held, bool source, bool window)
-{
-	bool store = !window && stores(s->u->insn, x86_deed(s->u->insn));
-	bool frame = store && is_frame(s, s->u->insn->detail->x86.operands[0].mem.base);
-	held = hold(s, held, source, window);
-	if (store)
-		note_store(s, frame);
-	return held;
-}
-
 /* ---- Paths ---- */
 
 static void go_on(struct search *s, uint64_t address, uint64_t held)
@@ -313,14 +63,14 @@ static void go_on(struct search *s, uint64_t address, uint64_t held)
 	if (!held)
 		return;
 	if (held & X86_RSP || address < f->start || address >= f->end) {
-		fail(s);
+		held_fail(s);
 		return;
 	}
 	uint64_t *known = &s->known[address - f->start];
 	if (*known & SEEN && (*known | held) == *known)
 		return;
 	if (s->open_count == VISITS_MAX) {
-		fail(s);
+		held_fail(s);
 		return;
 	}
 	*known |= held | SEEN;
@@ -346,7 +96,7 @@ static bool leads_it(struct search *s, uint64_t held)
 			named |= x86_bit(op->reg, &other);
 		else if (op->type == X86_OP_MEM)
 			named |= x86_bit(op->mem.base, &other) | x86_bit(op->mem.index, &other) |
-			         (is_frame(s, op->mem.base) ? WORDS : 0);
+			         (held_is_frame(s, op->mem.base) ? WORDS : 0);
 	}
 	return named & held;
 }
@@ -364,7 +114,7 @@ static bool drops(struct search *s, uint64_t address, uint64_t held)
 			return false;
 		if (code_target(s->code, address, insn->bytes, insn->size, &t))
 			return !t.jump && t.name;
-		held = hold(s, held, false, false);
+		held = held_after(s, held, false, false);
 	}
 	return !held && !s->fails;
 }
@@ -378,21 +128,21 @@ static uint64_t call(struct search *s, const struct code_target *t, uint64_t hel
 		hook |= !strncmp(t->name, hooks[i], strlen(hooks[i]));
 	s->stored = s->left = true;
 	if (held & (hook ? (uint64_t)(X86_RSI | X86_RDI) : X86_ARGUMENTS | X86_MAY_STAY))
-		return fail(s);
+		return held_fail(s);
 	if (s->plain && held & 0xffff & ~X86_CALL_CHANGES)
-		return fail(s);
+		return held_fail(s);
 	if (!t->name && t->address && !drops(s, t->address, held & X86_CALL_CHANGES))
-		return fail(s);
+		return held_fail(s);
 	held &= ~X86_CALL_CHANGES;
 	/* An exception would go on where this search does not. */
-	return held && !hook && code_catches(s->code, s->function->start) ? fail(s) : held;
+	return held && !hook && code_catches(s->code, s->function->start) ? held_fail(s) : held;
 }
 
 /* A jump to what may be a part of the function elsewhere. If it is another function, the stack was cleared before. */
 static void leave(struct search *s, uint64_t held)
 {
 	if (held & ~(WORDS | MOVED) || (held & WORDS && !(held & MOVED)))
-		fail(s);
+		held_fail(s);
 }
 
 static void visit(struct search *s, uint64_t address)
@@ -401,24 +151,24 @@ static void visit(struct search *s, uint64_t address)
 	const cs_insn *insn = s->u->insn;
 	struct code_target t;
 	if (++s->visits > VISITS_MAX || !decode(s, address)) {
-		fail(s);
+		held_fail(s);
 		return;
 	}
 	uint64_t next = address + insn->size;
 	if (insn->id == X86_INS_RET) {
 		/* Which ones its caller looks at depends on how it calls. */
 		if (held & X86_CALL_CHANGES & ~X86_FLAGS)
-			fail(s);
+			held_fail(s);
 		return;
 	}
 	if (!code_target(s->code, address, insn->bytes, insn->size, &t)) {
 		if (insn->id == X86_INS_UD2 || insn->id == X86_INS_HLT)
 			return;
-		go_on(s, next, step(s, held, false, false));
+		go_on(s, next, held_step(s, held, false, false));
 		return;
 	}
 	if (leads_it(s, held)) {
-		fail(s);
+		held_fail(s);
 		return;
 	}
 	if (!t.jump) {
@@ -427,13 +177,13 @@ static void visit(struct search *s, uint64_t address)
 	}
 	s->stored = s->left = true;
 	if (t.branches && held & X86_FLAGS)
-		fail(s);
+		held_fail(s);
 	else if (t.name)
 		call(s, &t, held);
 	else if (t.address && (t.address < s->function->start || t.address >= s->function->end))
 		leave(s, held);
 	else if (!t.address)
-		fail(s);
+		held_fail(s);
 	else
 		go_on(s, t.address, held);
 	if (t.branches)
@@ -465,7 +215,7 @@ static void note_load(struct search *s, struct loads *l, const cs_x86_op *op, co
 	if (op->size == size && ((fixed && told->address && address == told->address) ||
 	                         (told->reg >= 0 && base == told->reg && !op->mem.disp)))
 		l->known = insn->address;
-	if (!is_stack(s, op)) {
+	if (!held_is_stack(s, op)) {
 		l->outside = insn->address;
 		l->outside_size = op->size;
 		l->outside_count++;
@@ -475,7 +225,7 @@ static void note_load(struct search *s, struct loads *l, const cs_x86_op *op, co
 	l->size = op->size;
 	if (!l->count++)
 		l->pointer =
-		    is_stack(s, op) && op->size == 8 && x86_deed(insn) == X86_MOVES ? x86_general(to->reg) : -1;
+		    held_is_stack(s, op) && op->size == 8 && x86_deed(insn) == X86_MOVES ? x86_general(to->reg) : -1;
 }
 
 /*
@@ -489,7 +239,7 @@ static uint64_t choose_load(struct search *s, const struct loads *l, unsigned si
 	bool alone = l->count == 1 || (l->count == 2 && l->pointer >= 0 && l->base == l->pointer);
 	if (alone)
 		return l->size == size ? l->last : 0;
-	return l->outside_count == 1 && l->outside_size == size && keeps_stack(s) ? l->outside : 0;
+	return l->outside_count == 1 && l->outside_size == size && held_keeps_stack(s) ? l->outside : 0;
 }
 
 /* Where the value is loaded; 0: it cannot be told. *hook: address of the next hook's call, which is a write's. */
@@ -524,11 +274,11 @@ static uint64_t follow_window(struct search *s, uint64_t load, uint64_t hook)
 	const cs_insn *insn = s->u->insn;
 	for (uint64_t at = load; at < hook && !s->fails; at += insn->size) {
 		if (!decode(s, at))
-			return fail(s);
-		held = step(s, held, at == load, true);
-		/* keeps_stack has used the instruction. */
+			return held_fail(s);
+		held = held_step(s, held, at == load, true);
+		/* held_keeps_stack has used the instruction. */
 		if (!decode(s, at))
-			return fail(s);
+			return held_fail(s);
 	}
 	return held;
 }
@@ -587,15 +337,16 @@ static bool follow_load(struct search *s, struct rt_update *out)
 	for (unsigned i = 0; i < WINDOW_MAX && !s->fails && decode(s, at); i++, at += insn->size) {
 		if (code_target(s->code, at, insn->bytes, insn->size, &t))
 			return false;
-		bool is_write = i && stores(insn, x86_deed(insn)) && !is_stack(s, &insn->detail->x86.operands[0]);
-		held = step(s, held, !i, !is_write);
+		bool is_write =
+		    i && held_stores(insn, x86_deed(insn)) && !held_is_stack(s, &insn->detail->x86.operands[0]);
+		held = held_step(s, held, !i, !is_write);
 		if (is_write) {
 			out->write = at + 1;
 			s->stored = s->left = true;
 			go_on(s, at + insn->size, held);
 			return true;
 		}
-		/* keeps_stack has used the instruction. */
+		/* held_keeps_stack has used the instruction. */
 		if (!decode(s, at))
 			return false;
 	}
@@ -609,7 +360,7 @@ static bool search_plain(struct search *s, struct rt_update *out)
 	const cs_insn *insn = s->u->insn;
 	if (!decode(s, at) || !x86_load(insn) || x86_deed(insn) == X86_UNKNOWN)
 		return false;
-	bool one = stores(insn, x86_deed(insn));
+	bool one = held_stores(insn, x86_deed(insn));
 	if (one ? !follow_one(s, out) : !follow_load(s, out))
 		return false;
 	while (s->open_count && !s->fails)
