@@ -169,7 +169,8 @@ enum rt_lost {
 	RT_LOST_THREAD,     /* an unrecorded thread is created here (arg: 1), or joined (0) */
 	RT_LOST_UNSEEN,     /* number of unrecorded threads whose creation was not seen */
 	RT_LOST_CALL,       /* a call whose orders are not understood (io_uring) */
-	RT_LOST_START       /* the trace begins in the middle of the run: what came before is known as a state */
+	RT_LOST_START,      /* the trace begins in the middle of the run: what came before is known as a state */
+	RT_LOST_ORDER       /* all that other threads have done comes before it (__tsan_java_finalize) */
 };
 
 /* rt_event.flags */

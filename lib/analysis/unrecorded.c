@@ -39,7 +39,8 @@ static bool is_doubtful(const struct model *m, const struct anomaly *a)
 		late |= is_late(m, a->events[i]);
 	if (a->verdict != VERDICT_OBSERVED)
 		return late || schedule_is_late(m, a);
-	if (!m->losses.calls && !m->losses.threads) /* nothing is missing after the trace's start */
+	if (!m->losses.calls && !m->losses.threads &&
+	    !m->losses.orders) /* nothing is missing after the trace's start */
 		return false;
 	if (a->kind == ANOMALY_DEADLOCK)
 		return m->losses.start && m->losses.calls;
@@ -52,6 +53,8 @@ void unrecorded_cap(const struct model *m, struct anomaly *a)
 		return;
 	if (m->losses.calls)
 		anomaly_cap(a, REASON_UNKNOWN_CALL, NULL);
+	if (m->losses.orders)
+		anomaly_cap(a, REASON_UNKNOWN_ORDER, NULL);
 	if (m->losses.threads)
 		anomaly_cap(a, REASON_UNRECORDED_THREAD, NULL);
 	if (m->losses.start)

@@ -25,6 +25,10 @@ static const struct {
     [REASON_UNKNOWN_CALL] =
         {"unknown-call", "may be ordered by what the kernel does by itself (io_uring, asynchronous input and output)",
          NULL, NULL},
+    [REASON_UNKNOWN_ORDER] = {"unknown-order",
+                              "may be ordered by a call that comes after all that other threads did "
+                              "(__tsan_java_finalize)",
+                              NULL, NULL},
     [REASON_START] = {"start", "what came before the trace's start may forbid it", NULL, NULL},
     [REASON_HIDDEN_ATOMIC] = {"hidden-atomic", "may be ordered by an atomic instruction that was not recorded",
                               "may be ordered by the atomic instruction in ", ""},

@@ -50,7 +50,8 @@ void blocked_event(struct loader *l, const struct rt_event *e)
 		t->blocked_count = 0;
 		return;
 	case RT_OP_LOST:
-		t->lost |= e->addr != RT_LOST_THREAD && e->addr != RT_LOST_UNSEEN && e->addr != RT_LOST_START;
+		t->lost |= e->addr != RT_LOST_THREAD && e->addr != RT_LOST_UNSEEN && e->addr != RT_LOST_START &&
+		           e->addr != RT_LOST_ORDER;
 		return;
 	case RT_OP_UNBLOCK:
 		if (e->arg == RT_OP_ACQUIRE)

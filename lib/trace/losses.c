@@ -33,8 +33,11 @@ bool losses_add(struct losses *l, const struct rt_event *e)
 		bool start = e->addr == RT_LOST_START;
 		l->calls |= e->addr == RT_LOST_CALL;
 		l->start |= start;
-		l->threads |= e->addr != RT_LOST_CALL && !start;
-		l->items[l->count++] = (struct loss){number, e->thread, e->addr != RT_LOST_SIGNAL && !start};
+		bool of_all = e->addr == RT_LOST_ORDER;
+		l->orders |= of_all;
+		l->threads |= e->addr != RT_LOST_CALL && !start && !of_all;
+		l->items[l->count++] =
+		    (struct loss){number, e->thread, e->addr != RT_LOST_SIGNAL && !start && !of_all, of_all};
 	}
 	return true;
 }
@@ -94,7 +97,8 @@ bool losses_may_order(const struct losses *l, uint32_t thread1, uint32_t number1
 			continue;
 		}
 		/* The thread that lacks events here may have done anything with them, at this one point. */
-		bool reaches = loss->thread == thread1 ? number1 < loss->number : sends && sent < loss->number;
+		bool at_once = loss->of_all || loss->thread == thread1;
+		bool reaches = at_once ? number1 < loss->number : sends && sent < loss->number;
 		bool leaves = loss->thread == thread2 || (receives && loss->number < received);
 		if (reaches && leaves)
 			return true;

@@ -15,6 +15,7 @@
 struct loss {
 	uint32_t number, thread; /* of the LOST event */
 	bool lasts;              /* a thread is missing from here on; else some events of this one are, here */
+	bool of_all;             /* all that other threads did before is ordered before it */
 };
 struct losses_mark {
 	uint32_t thread, number; /* of an event by which the thread may have synchronised */
@@ -30,6 +31,7 @@ struct losses {
 	uint32_t mark_count, mark_capacity;
 	bool calls, threads; /* any item is a call that is not understood; any is a thread, or of one */
 	bool start;          /* the trace begins in the middle of the run */
+	bool orders;         /* any item is of_all */
 };
 
 /* True if events of this operation are to be told to losses_add. */

@@ -1,6 +1,6 @@
 /*
- * Annotations of programs: the public interface of ThreadSanitizer (sanitizer/tsan_interface.h), the Annotate* family,
- * and Java's entry points. Functions without a meaning in a trace exist and do nothing.
+ * Annotations of programs: the public interface of ThreadSanitizer (sanitizer/tsan_interface.h) and the Annotate*
+ * family. Functions without a meaning in a trace exist and do nothing.
  */
 #include "recorder/intercept/sync.h"
 #include "recorder/runtime/core.h"
@@ -291,75 +291,4 @@ ZERO(int, RunningOnValgrind, (void))
 RT_DEFINE(double, ValgrindSlowdown, (void))
 {
 	return 10; /* as in ThreadSanitizer: programs scale their time limits by it */
-}
-
-/* Java's heap and monitors. */
-NOTHING(__tsan_java_init, (uintptr_t heap UNUSED, uintptr_t size UNUSED))
-ZERO(int, __tsan_java_fini, (void))
-/* Memory that a runtime's collector allocates and moves is synchronised inside the runtime: it counts as new. */
-static void java_block(uintptr_t p, uintptr_t size, uintptr_t pc)
-{
-	rt_emit_sync(RT_OP_ALLOC, p, size, pc, 0);
-	rt_emit_sync(RT_OP_NEW_MEMORY, p, size, pc, 0);
-}
-RT_DEFINE(void, __tsan_java_alloc, (uintptr_t p, uintptr_t size))
-{
-	java_block(p, size, RT_CALLER);
-}
-RT_DEFINE(void, __tsan_java_free, (uintptr_t p, uintptr_t size))
-{
-	rt_emit_sync(RT_OP_FREE, p, size, RT_CALLER, 0);
-}
-RT_DEFINE(void, __tsan_java_move, (uintptr_t from, uintptr_t to, uintptr_t size))
-{
-	rt_emit_sync(RT_OP_FREE, from, size, RT_CALLER, 0);
-	java_block(to, size, RT_CALLER);
-}
-ZERO(uintptr_t, __tsan_java_find, (uintptr_t * from UNUSED, uintptr_t to UNUSED))
-NOTHING(__tsan_java_finalize, (void))
-RT_DEFINE(void, __tsan_java_mutex_lock, (uintptr_t m))
-{
-	if (rt_held_enter((void *)m))
-		rt_emit_sync(RT_OP_ACQUIRE, m, 0, RT_CALLER, 0);
-}
-RT_DEFINE(void, __tsan_java_mutex_unlock, (uintptr_t m))
-{
-	if (rt_held_leave((void *)m))
-		rt_emit_sync(RT_OP_RELEASE, m, 0, RT_CALLER, 0);
-}
-RT_DEFINE(void, __tsan_java_mutex_read_lock, (uintptr_t m))
-{
-	rt_emit_sync(RT_OP_ACQUIRE_SHARED, m, 0, RT_CALLER, 0);
-}
-RT_DEFINE(void, __tsan_java_mutex_read_unlock, (uintptr_t m))
-{
-	rt_emit_sync(RT_OP_RELEASE, m, 0, RT_CALLER, 0);
-}
-/* A wait in Java: unlocks all levels at once, and takes the same number again. */
-RT_DEFINE(int, __tsan_java_mutex_unlock_rec, (uintptr_t m))
-{
-	int levels = 1;
-
-	while (!rt_held_leave((void *)m))
-		levels++;
-	rt_emit_sync(RT_OP_RELEASE, m, 0, RT_CALLER, 0);
-	return levels;
-}
-RT_DEFINE(void, __tsan_java_mutex_lock_rec, (uintptr_t m, int levels))
-{
-	while (levels-- > 0)
-		if (rt_held_enter((void *)m))
-			rt_emit_sync(RT_OP_ACQUIRE, m, 0, RT_CALLER, 0);
-}
-RT_DEFINE(void, __tsan_java_acquire, (uintptr_t p))
-{
-	rt_emit_sync(RT_OP_HB_AFTER, p, 0, RT_CALLER, 0);
-}
-RT_DEFINE(void, __tsan_java_release, (uintptr_t p))
-{
-	rt_emit_sync(RT_OP_HB_BEFORE, p, 0, RT_CALLER, 0);
-}
-RT_DEFINE(void, __tsan_java_release_store, (uintptr_t p))
-{
-	rt_emit_sync(RT_OP_HB_BEFORE, p, 0, RT_CALLER, 0);
 }

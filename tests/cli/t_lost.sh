@@ -64,4 +64,15 @@ if [ $status != 77 ]; then
 	verdicts t.zst | grep '^handed predicted unknown-call' >/dev/null || { echo "async_calls: $(verdicts t.zst)"; fail=1; }
 	verdicts t.zst | grep -v predicted && fail=1
 fi
+
+# All that other threads have done comes before a finalizer, but no event of theirs says that.
+"${CC:-gcc}" -g -O1 -fsanitize=thread "$top/tests/recorder/java_finalize.c" -o java_finalize -pthread || exit 1
+"$racetrace" record -o t.zst -- ./java_finalize || fail=1
+"$racetrace" info t.zst | grep -q '^complete *no' || { echo "java_finalize: complete"; fail=1; }
+"$racetrace" dump --format jsonl t.zst >t.jsonl 2>/dev/null
+for trace in t.zst t.jsonl; do
+	[ "$(verdicts $trace)" = "early observed 
+late observed 
+object predicted unknown-order" ] || { echo "java_finalize, $trace: $(verdicts $trace)"; fail=1; }
+done
 exit $fail

@@ -1,0 +1,3 @@
+/* The same with what orders it. */
+#define FIXED
+#include "java_racy.c"
