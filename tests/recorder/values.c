@@ -18,12 +18,18 @@ enum { THREADS = 3, ROUNDS = 400, CELLS = 5, NOTES = 40 * ROUNDS };
 struct pair {
 	int32_t a, b;
 };
+struct __attribute__((packed)) unaligned {
+	char before;
+	uint64_t wide;
+	uint16_t half;
+};
 static struct {
 	uint8_t byte[CELLS];
 	uint16_t half[CELLS];
 	uint32_t word[CELLS];
 	uint64_t wide[CELLS];
 	struct pair pair[CELLS];
+	struct unaligned unaligned[CELLS];
 	float real[CELLS];
 	void *pointer[CELLS];
 	_Atomic uint32_t atomic[CELLS];
@@ -80,7 +86,7 @@ static PLAIN unsigned draw(unsigned *state, unsigned below)
 
 static void work(int t, unsigned *state, volatile uintptr_t *sum)
 {
-	unsigned what = draw(state, 22), i = draw(state, CELLS), k = draw(state, CELLS), v = draw(state, 4) * 77;
+	unsigned what = draw(state, 24), i = draw(state, CELLS), k = draw(state, CELLS), v = draw(state, 4) * 77;
 	uint32_t expected;
 	switch (what) {
 		PLACES(byte, uint8_t);
@@ -128,6 +134,15 @@ static void work(int t, unsigned *state, volatile uintptr_t *sum)
 		note(t, bytes(&cells.atomic[i], 4) == 77 ? "atomic-cas" : "atomic-cas-fail", &cells.atomic[i], 4,
 		     bytes(&cells.atomic[i], 4));
 		atomic_compare_exchange_strong(&cells.atomic[i], &expected, v);
+		break;
+	case 22:
+		READ(cells.unaligned[i].wide);
+		cells.unaligned[i].wide += v;
+		WRITTEN(cells.unaligned[i].wide);
+		break;
+	case 23:
+		cells.unaligned[i].half = (uint16_t)v;
+		WRITTEN(cells.unaligned[i].half);
 		break;
 	default:
 		break;
