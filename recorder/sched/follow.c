@@ -392,6 +392,25 @@ static struct rt_task *beside(struct rt_task *const *enabled, unsigned n)
 	return task;
 }
 
+/*
+ * True if the thread has yielded for long without coming to its next mark. No other thread runs meanwhile: what it
+ * waits for, it waits for by what no hook shows. A plain computation does not yield.
+ */
+static bool spins_forever(const state_t *s, const struct rt_task *task)
+{
+	enum { SPIN_NS = 250000000 };
+	static RT_OF_RUN uint64_t began, step, mark;
+	static RT_OF_RUN const state_t *spinner;
+
+	if (spinner != s || step != rt_follow_plan->step || mark != s->mark || task->yielded_at + 1 != rt_sched.steps) {
+		spinner = s;
+		step = rt_follow_plan->step;
+		mark = s->mark;
+		began = rt_sched.now;
+	}
+	return rt_sched.now - began > SPIN_NS && rt_sched.live > 1 && !somebody_comes_back();
+}
+
 /* The thread that the plan has next. NULL: it cannot go on now, or the plan is over (phase). */
 static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 {
@@ -417,6 +436,10 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 		if (task && task->state != RT_RUNNING && (is_on_its_way(step, s, task) || has_reached(step, s, task))) {
 			rt_follow_plan->step++;
 			continue;
+		}
+		if (task && spins_forever(s, task)) {
+			is_stuck(s);
+			return NULL;
 		}
 		if (!task || !can_go(enabled, n, task)) {
 			struct rt_task *joined = task ? joined_by(task, enabled, n) : NULL;

@@ -1,18 +1,22 @@
 #!/bin/bash
 # explore.sh BUILD: distinct races after 1 to RUNS (10) runs for each strategy of `racetrace explore`, over the samples in which
 # something is to be found, SQLite and LevelDB, as DrFinder's figure 6 and table 3 have it; in how many runs predict finds what others observe; DrFinder's table 4,
-# of depths; RaceFuzzer's table 1; systematic search's table. The curve goes to BUILD/bench-explore.svg. About an hour on two
-# processors.
+# of depths; RaceFuzzer's table 1; systematic search's table. The curve goes to BUILD/bench-explore.svg.
 #
-# Environment: RUNS; STRATEGIES; DEPTHS of drfinder (the paper's; none: ""); SUBJECTS, sources below samples; PROGRAMS=no leaves out SQLite and LevelDB, which take
-# PROGRAM_SECONDS (20) for each strategy at most and need npm; SYSTEMATIC=no leaves out the last table, and SYSTEMATIC_SECONDS
-# (120) is the time for a search; JOBS, programs at a time (as many as there are processors).
+# Most of the time programs sleep, or are stuck until their run's time is over; so there are twice as many of them at a time as processors. A program gets
+# SECONDS_EACH for all runs of a strategy, and 5 for a run. At the end the command says how long it took, and what it would have taken at most.
+#
+# Environment: RUNS; STRATEGIES; DEPTHS of drfinder (the paper's; none: ""), and DEPTH_RUNS (3) with each; SUBJECTS, sources below samples; PROGRAMS=no leaves out
+# SQLite and LevelDB, which need npm; SECONDS_EACH (20); SYSTEMATIC=no leaves out the last table, and SYSTEMATIC_SECONDS (120) is the time for a search; JOBS,
+# explorations at a time.
 set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(cd "$1" && pwd) || exit 1
 racetrace=$build/bin/racetrace
 runs=${RUNS:-10}
-jobs=${JOBS:-$(nproc)}
+jobs=${JOBS:-$((2 * $(nproc)))}
+each=${SECONDS_EACH:-20}
+depth_runs=${DEPTH_RUNS:-3}
 read -ra strategies <<<"${STRATEGIES:-native noise pct random suspend pos racefuzzer drfinder predict}"
 read -ra depths <<<"${DEPTHS-2 4 6 8 10 12 14 16 18 20}"
 # The samples of which something is expected.
@@ -37,57 +41,63 @@ anomalies='
 		"\(.) \($a.kind) \([$a.events[] | "\(.source.file // "?" | split("/") | last):\(.source.line // 0)"] | unique | join(","))"),
 	(.findings[] | select(.anomalies == []) | "\(.seen.first) \(.kinds[0]) \(.title | gsub("[0-9]+"; "N") | gsub(" "; "_"))")'
 
-# explore NAME STRATEGY OPTION... -- COMMAND...: its observed races to all, as "strategy subject run places"; its runs to runs.
+# run STRATEGY RUNS OPTION... -- COMMAND...: the report is report.json.
+run() {
+	"$racetrace" explore --strategy "$1" --runs "$2" --time "$each" --timeout 5 -f json "${@:3}" >report.json 2>err </dev/null
+	[ -s report.json ] || echo "$PWD: $(head -n 1 err)" >&2
+	[ -s report.json ]
+}
+
+# plain NAME -- COMMAND...: its own time, to plain.
+plain() {
+	local begin n=0
+	begin=$(date +%s%N)
+	while [ $n -lt "$runs" ] && [ $((($(date +%s%N) - begin) / 1000000000)) -lt "$each" ]; do
+		timeout 60 "${@:3}" >/dev/null 2>&1 </dev/null
+		n=$((n + 1))
+	done
+	echo "$1 $((($(date +%s%N) - begin) / n))" >plain
+}
+
+# explore NAME STRATEGY -- COMMAND...: its observed races to all, as "strategy subject run places"; its runs to runs.
 explore() {
 	local name=$1 strategy=$2 mine=false
-	shift 2
-	"$racetrace" explore --strategy "$strategy" --runs "$runs" --timeout 10 -f json "$@" >report.json 2>err </dev/null
-	[ -s report.json ] || {
-		echo "$name, $strategy: $(head -n 1 err)" >&2
-		return
-	}
-	jq -r --argjson mine false "$anomalies" report.json | sed -n "s|^\([0-9]*\) race |$strategy $name \1 |p" >>all
-	jq -r --arg s "$strategy" --arg n "$name" '.runs[] | "\($s) \(.milliseconds) \(.postponed // 0) \(.thrashed // 0) \($n)"' report.json >>runs
+	run "$strategy" "$runs" "${@:3}" || return
+	jq -r --argjson mine false "$anomalies" report.json | sed -n "s|^\([0-9]*\) race |$strategy $name \1 |p" >all
+	jq -r --arg s "$strategy" --arg n "$name" '.runs[] | "\($s) \(.milliseconds) \(.postponed // 0) \(.thrashed // 0) \($n)"' report.json >runs
 	[ "$strategy" = predict ] && mine=true
-	jq -r --argjson mine $mine "$anomalies" report.json | sed "s|^|$strategy $name |" >>found
+	jq -r --argjson mine $mine "$anomalies" report.json | sed "s|^|$strategy $name |" >found
 	[ "$strategy" != racefuzzer ] || jq -r --arg n "$name" 'select(.trials) | .trials.patterns[] | select(.kind == "race") |
-		"\($n) \(.runs) \(.created) \([.harm[].runs] | add // 0)"' report.json >>trials
+		"\($n) \(.runs) \(.created) \([.harm[].runs] | add // 0)"' report.json >trials
 }
 
-# explore_depth NAME DEPTH OPTION... -- COMMAND...: drfinder's races to depths, as "depth subject run places".
+# explore_depth NAME DEPTH -- COMMAND...: drfinder's races to depths, as "depth subject run places".
 explore_depth() {
-	"$racetrace" explore --strategy drfinder --depth "$2" --runs "$runs" --timeout 10 -f json "${@:3}" >report.json 2>err </dev/null
-	[ ! -s report.json ] || jq -r --argjson mine false "$anomalies" report.json | sed -n "s|^\([0-9]*\) race |$2 $1 \1 |p" >>depths
+	run drfinder "$depth_runs" --depth "$2" "${@:3}" || return
+	jq -r --argjson mine false "$anomalies" report.json | sed -n "s|^\([0-9]*\) race |$2 $1 \1 |p" >depths
 }
 
-# explore_all FOLDER NAME OPTION... -- COMMAND...: by all strategies, in the folder.
-explore_all() {
-	local begin strategy depth words=("${@:3}")
-	cd "$1" || return
-	touch all runs trials found depths
-	while [ "${words[0]}" != -- ]; do words=("${words[@]:1}"); done
-	begin=$(date +%s%N)
-	for ((i = 0; i < runs; i++)); do timeout 60 "${words[@]:1}" >/dev/null 2>&1 </dev/null; done
-	echo "$2 $((($(date +%s%N) - begin) / runs))" >plain
-	for strategy in "${strategies[@]}"; do
-		explore "$2" "$strategy" "${@:3}"
-	done
-	for depth in "${depths[@]}"; do
-		explore_depth "$2" "$depth" "${@:3}"
-	done
-}
-
-# begin FUNCTION ARGUMENT...: at the same time as others.
+# begin FUNCTION ARGUMENT...: at the same time as others, in a folder of its own.
 running=0
+count=0
 begin() {
 	[ "$running" -lt "$jobs" ] || wait -n
 	[ "$running" -lt "$jobs" ] && running=$((running + 1))
-	"$@" &
+	count=$((count + 1))
+	mkdir "$count"
+	(cd "$count" && "$@") &
+}
+# explore_all NAME -- COMMAND...: by all strategies.
+explore_all() {
+	local strategy depth
+	for strategy in "${strategies[@]}"; do begin explore "$1" "$strategy" "${@:2}"; done
+	for depth in "${depths[@]}"; do begin explore_depth "$1" "$depth" "${@:2}"; done
+	begin plain "$@"
 }
 sample() {
 	local expect=$top/samples/${1%.*}.expect name=${1#./} arguments=()
 	[ -f "$expect" ] && read -ra arguments < <(sed -n 's/^args //p' "$expect")
-	explore_all "$2" "${name%.*}" -- ./app "${arguments[@]}"
+	explore_all "${name%.*}" -- "$2" "${arguments[@]}"
 }
 # compile SOURCE OUTPUT
 compile() {
@@ -96,28 +106,28 @@ compile() {
 	grep -q '^#pragma omp' "$1" && flags+=(-fopenmp)
 	$compiler -g -O1 -fsanitize=thread -Wno-tsan "${flags[@]}" "$1" -o "$2" -pthread 2>/dev/null
 }
-count=0
+names=()
 if [ "${PROGRAMS:-yes}" = yes ]; then
 	bash "$top/tests/real/build.sh" "$build/real" >build.log 2>&1 || echo "without SQLite and LevelDB: $(tail -n 1 build.log)" >&2
 	while read -r name command; do
 		[ -x "$build/real/${command%% *}" ] || continue
-		mkdir "$name"
 		read -ra words <<<"$command"
-		begin explore_all "$name" "$name" --time "${PROGRAM_SECONDS:-20}" -- "$build/real/${words[0]}" "${words[@]:1}"
+		names+=("$name")
+		explore_all "$name" -- "$build/real/${words[0]}" "${words[@]:1}"
 	done <<<"SQLite sqlite_tsan database 1
 LevelDB leveldb_tsan database 50"
 fi
+mkdir samples
 for source in "${subjects[@]}"; do
-	mkdir "$count"
-	compile "$top/samples/$source" "$count/app" || continue
-	begin sample "$source" "$count"
-	count=$((count + 1))
+	app=$tmp/samples/${source//\//_}
+	compile "$top/samples/$source" "$app" && sample "$source" "$app" && names+=("$source")
 done
 wait
 for file in all runs trials found plain depths; do cat ./*/$file >$file 2>/dev/null; done
-count=$(wc -l <plain)
+echo "$count explorations of ${#names[@]} programs, $jobs at a time: $((SECONDS / 60)) minutes; at most $((count * (each + 10) / jobs / 60 + 1))"
 
-echo "distinct races (pairs of places, observed in a run) of $count programs after N runs with each strategy:"
+
+echo "distinct races (pairs of places, observed in a run) of ${#names[@]} programs after N runs with each strategy:"
 echo
 cut -d' ' -f2,4 all | sort -u >union
 printf '%-11s' strategy

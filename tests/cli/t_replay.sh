@@ -541,6 +541,39 @@ run 1 explore --runs 4 -j 4 --before 'rm -f written' -f json -- ./once
 holds '[.runs[].end] == ["exit status 0", "exit status 0", "exit status 0", "exit status 0"]'
 holds "any(.runs[].repeat; startswith(\"racetrace explore\") and contains(\" --before 'rm -f written' \"))"
 
+# A thread that yields until another one gives a lock that no hook shows, while that one is to wait: it is stuck, and soon.
+cat >unseen.c <<'END'
+#include <pthread.h>
+#include <sched.h>
+static int lock, counted;
+static __attribute__((noinline)) int exchange(int *p, int v)
+{
+	__asm__ volatile("xchgl %0, %1" : "+r"(v), "+m"(*p)::"memory");
+	return v;
+}
+static void *count(void *a)
+{
+	while (exchange(&lock, 1))
+		sched_yield();
+	counted++;
+	exchange(&lock, 0);
+	return a;
+}
+int main(void)
+{
+	pthread_t t[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, count, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+END
+build unseen unseen.c
+run 0 record --serial=1 -o unseen.zst ./unseen
+run 1 replay --all --timeout 60 unseen.zst
+holds '[.anomalies[].replay.results[]] | any(.outcome == "stuck") and all(.end.kind == "status")'
+
 # Interrupted, it takes all runs with it.
 "$RACETRACE" replay --timeout 600 late.zst -- ./late w >out 2>err &
 replay=$!
