@@ -7,8 +7,11 @@
 #include "lib/report/report.h"
 #include "recorder/collector/late.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 struct cmd_text cmd_text(const char *text)
 {
@@ -74,18 +77,22 @@ void cmd_warn(const struct rt_trace *trace)
 	}
 }
 
+/* What remains to be done of a trace that was opened. */
+static enum rt_status opened(struct rt_trace **trace, struct rt_error *err)
+{
+	enum rt_status status = late_resolve(*trace, err);
+	if (status) {
+		rt_trace_free(*trace);
+		*trace = NULL;
+	}
+	return status;
+}
+
 enum rt_status cmd_open_quietly(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
                                 struct rt_error *err)
 {
 	enum rt_status status = rt_trace_open_as(path, options, out, err);
-	if (status)
-		return status;
-	status = late_resolve(*out, err);
-	if (status) {
-		rt_trace_free(*out);
-		*out = NULL;
-	}
-	return status;
+	return status ? status : opened(out, err);
 }
 
 enum rt_status cmd_open_trace(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
@@ -93,6 +100,19 @@ enum rt_status cmd_open_trace(const char *path, const struct rt_trace_options *o
 {
 	enum rt_status status = cmd_open_quietly(path, options, out, err);
 	if (!status)
+		cmd_warn(*out);
+	return status;
+}
+
+enum rt_status cmd_open_trace_of(FILE *file, const char *path, const struct rt_trace_options *options,
+                                 struct rt_trace **out, struct rt_error *err)
+{
+	/* The stream may have read ahead: the trace is read from the file's beginning. */
+	int fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
+	if (fd < 0 || fflush(file) || lseek(fd, 0, SEEK_SET))
+		return rt_error_set(err, RT_ESYSTEM, "cannot read '%s': %s", path, strerror(errno));
+	enum rt_status status = rt_trace_open_input(fd, path, options, out, err);
+	if (!status && !(status = opened(out, err)))
 		cmd_warn(*out);
 	return status;
 }

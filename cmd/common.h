@@ -24,6 +24,9 @@ extern const struct argp_child cmd_input_children[];
 /* Opens a trace, prints its warnings to standard error. */
 enum rt_status cmd_open_trace(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
                               struct rt_error *err);
+/* The same of a file of that path that is open for reading, and stays open. */
+enum rt_status cmd_open_trace_of(FILE *file, const char *path, const struct rt_trace_options *options,
+                                 struct rt_trace **out, struct rt_error *err);
 /* Opens a trace; prints nothing. */
 enum rt_status cmd_open_quietly(const char *path, const struct rt_trace_options *options, struct rt_trace **out,
                                 struct rt_error *err);

@@ -219,6 +219,8 @@ int cmd_explore(int argc, char **argv)
 		status = rt_error_set(&err, RT_EUSAGE, "the format 'dot' is of one trace, not of several runs");
 	interrupt_take(old); /* until the report is written */
 	if (!status)
+		status = runner_keep_input(x.o.input, &err);
+	if (!status)
 		status = explore_targets(&x, &err);
 	if (!status)
 		status = write_report(&s, &x, &err);

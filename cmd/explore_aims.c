@@ -9,6 +9,7 @@
  */
 #include "cmd/explore.h"
 
+#include "lib/base/input.h"
 #include "lib/base/vec.h"
 #include "lib/trace/modules.h"
 
@@ -81,7 +82,10 @@ void racefuzzer_release(struct exploring *x)
 static enum rt_status read_pairs(struct exploring *x, struct racefuzzer *f, struct rt_error *err)
 {
 	json_error_t error;
-	json_t *report = json_load_file(x->o.pairs, 0, &error);
+	FILE *file = rt_input_stream(x->o.pairs);
+	json_t *report = file ? json_loadf(file, 0, &error) : NULL;
+	if (file)
+		fclose(file);
 	json_t *anomalies = json_object_get(report, "anomalies");
 	if (!report || !json_is_array(anomalies)) {
 		json_decref(report);

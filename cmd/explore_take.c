@@ -76,7 +76,7 @@ static void put_repeat(const struct exploring *x, const struct run_order *order,
 	put_word(out, "--");
 	for (char *const *word = x->o.program; *word; word++)
 		put_word(out, *word);
-	if (!explores && x->o.input) {
+	if (!explores && x->o.input && strcmp(x->o.input, "-") != 0) {
 		fputs(" <", out);
 		put_word(out, x->o.input);
 	}

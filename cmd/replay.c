@@ -6,13 +6,14 @@
 #include "cmd/common.h"
 #include "cmd/memory.h"
 #include "cmd/reports.h"
+#include "cmd/runner.h"
 #include "cmd/setting.h"
+#include "lib/base/input.h"
 
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -265,10 +266,10 @@ static enum rt_status replay_file(struct settings *s, FILE *file, bool *confirme
 	return status;
 }
 
-static enum rt_status replay_trace(struct settings *s, bool *confirmed, struct rt_error *err)
+static enum rt_status replay_trace(struct settings *s, FILE *file, bool *confirmed, struct rt_error *err)
 {
 	struct rt_trace *trace = NULL;
-	enum rt_status status = cmd_open_trace(s->path, &s->input, &trace, err);
+	enum rt_status status = cmd_open_trace_of(file, s->path, &s->input, &trace, err);
 	if (!status)
 		status = replay(s, trace, confirmed, err);
 	rt_trace_free(trace);
@@ -291,10 +292,11 @@ int cmd_replay(int argc, char **argv)
 	cmd_parse(&argp, before, argv, 0, &s);
 	if (s.replay.before) /* it is not to meet another run */
 		s.replay.jobs = 1;
-	struct stat st;
-	FILE *file = stat(s.path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(s.path, "r") : NULL;
-	enum rt_status status = file && cmd_holds_script(file) ? replay_file(&s, file, &confirmed, &err)
-	                                                       : replay_trace(&s, &confirmed, &err);
+	enum rt_status status = runner_keep_input(s.replay.input, &err);
+	FILE *file = status ? NULL : rt_input_file(s.path, &err);
+	status = !file                    ? err.status
+	         : cmd_holds_script(file) ? replay_file(&s, file, &confirmed, &err)
+	                                  : replay_trace(&s, file, &confirmed, &err);
 	if (file)
 		fclose(file);
 	return status ? cmd_fail(&err) : confirmed ? EXIT_CLEAN : EXIT_FOUND;

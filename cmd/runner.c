@@ -2,6 +2,7 @@
 #include "cmd/runner.h"
 
 #include "lib/base/clock.h"
+#include "lib/base/input.h"
 #include "lib/base/output.h"
 #include "lib/base/vec.h"
 
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -217,10 +219,31 @@ bool runner_prepare(const char *command)
 	return status == 0;
 }
 
+/* The input that is kept: its path as given, and a path by which each run can open it. */
+static struct {
+	const char *path;
+	char name[32];
+} kept;
+
+enum rt_status runner_keep_input(const char *path, struct rt_error *err)
+{
+	struct stat st;
+	int fd;
+	if (!path || (strcmp(path, "-") != 0 && (stat(path, &st) != 0 || !S_ISFIFO(st.st_mode))))
+		return RT_OK;
+	enum rt_status status = rt_input_open(path, &fd, err);
+	if (status)
+		return status;
+	snprintf(kept.name, sizeof kept.name, "/proc/%d/fd/%d", (int)getpid(), fd);
+	kept.path = path;
+	return RT_OK;
+}
+
 /* In the program's process to be. */
 static void become(const struct run_options *o, const int pipes[2], const sigset_t *mask, int report)
 {
-	int input = open(o->input ? o->input : "/dev/null", O_RDONLY);
+	const char *path = !o->input ? "/dev/null" : o->input == kept.path ? kept.name : o->input;
+	int input = open(path, O_RDONLY);
 	bool ready = input >= 0 && dup2(input, STDIN_FILENO) >= 0;
 	if (ready && !o->terminal)
 		ready = dup2(pipes[0], STDOUT_FILENO) >= 0 && dup2(pipes[1], STDERR_FILENO) >= 0;

@@ -49,6 +49,11 @@ struct runner;
 /* True if the shell did the command of --before; otherwise that was said. What it prints to standard output is dropped.
  */
 bool runner_prepare(const char *command);
+/*
+ * An input of runs that can be read once, "-" or a pipe, is kept until this process ends: each run that is given the
+ * same pointer reads all of it. There is one such input. NULL: none.
+ */
+enum rt_status runner_keep_input(const char *path, struct rt_error *err);
 /* Starts a run. On RT_OK *out is owned by the caller. */
 enum rt_status runner_start(const struct run_options *options, struct runner **out, struct rt_error *err);
 /* Readable when runner_ended has something to do. */

@@ -4,15 +4,13 @@
 #include "cmd/memory.h"
 #include "cmd/perfetto.h"
 #include "cmd/setting.h"
+#include "lib/base/input.h"
 #include "lib/base/memory_file.h"
 #include "lib/report/report.h"
 #include "lib/schedule/script.h"
 #include "lib/schedule/script_places.h"
-#include "tracefmt/input.h"
 
 #include <argp.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,28 +130,16 @@ static enum rt_status analyze(struct rt_trace *trace, const struct settings *s, 
 static enum rt_status load(const struct settings *s, struct script **script, struct rt_trace **trace,
                            struct rt_error *err)
 {
-	int fd = -1;
-	enum rt_status status = rt_input_open(s->path, &fd, err);
-	FILE *file = status ? NULL : fdopen(fd, "r");
-	if (!status && !file) {
-		status = rt_error_set(err, RT_ESYSTEM, "cannot open '%s': %s", s->path, strerror(errno));
-		close(fd);
-	}
-	if (status)
-		return status;
+	FILE *file = rt_input_file(s->path, err);
+	if (!file)
+		return err->status;
+	enum rt_status status;
 	if (cmd_holds_script(file)) {
 		status = script_read(file, !strcmp(s->path, "-") ? "standard input" : s->path, s->anomaly, script, err);
 	} else {
-		/* The stream has read ahead: the trace is read from the file's beginning. */
-		int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-		if (again < 0 || fflush(file) || lseek(again, 0, SEEK_SET))
-			status = rt_error_set(err, RT_ESYSTEM, "cannot read '%s': %s", s->path, strerror(errno));
-		else
-			status = rt_trace_open_input(again, s->path, &s->input, trace, err);
-		if (!status) {
-			cmd_warn(*trace);
+		status = cmd_open_trace_of(file, s->path, &s->input, trace, err);
+		if (!status)
 			status = analyze(*trace, s, script, err);
-		}
 	}
 	fclose(file);
 	return status;

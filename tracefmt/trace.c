@@ -1,6 +1,6 @@
 /* Opens a trace of any format by its content; see trace.h and source.h. */
 #include "lib/base/assert.h"
-#include "tracefmt/input.h"
+#include "lib/base/input.h"
 #include "tracefmt/source.h"
 
 #include <fcntl.h>

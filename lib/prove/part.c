@@ -3,6 +3,7 @@
 
 #include "lib/anomaly/goal.h"
 #include "lib/base/free.h"
+#include "lib/base/input.h"
 #include "lib/base/output.h"
 #include "lib/base/vec.h"
 #include "lib/prove/provers.h"
@@ -265,10 +266,11 @@ static enum rt_status read_head(struct parts *p, const char *path, int fd, struc
 static enum rt_status read_part(struct parts *p, const char *path, bool *first, struct rt_error *err)
 {
 	struct head head;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return rt_error_set(err, RT_EINPUT, "cannot open '%s': %s", path, strerror(errno));
-	enum rt_status status = read_head(p, path, fd, &head, err);
+	int fd;
+	enum rt_status status = rt_input_open(path, &fd, err);
+	if (status)
+		return status;
+	status = read_head(p, path, fd, &head, err);
 	if (status) {
 		close(fd);
 		return status;

@@ -2,6 +2,7 @@
 #include "lib/report/guarded_by.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/input.h"
 #include "lib/base/json_memory.h"
 #include "lib/base/name.h"
 #include "lib/base/vec.h"
@@ -252,7 +253,7 @@ enum rt_status guarded_by_read(const char *path, struct guarded_by_list *out, st
 	struct annotation_reader r = {.out = out};
 	json_error_t error;
 	*out = (struct guarded_by_list){0};
-	FILE *f = fopen(path, "re");
+	FILE *f = rt_input_stream(path);
 	if (!f)
 		return rt_error_set(err, RT_EUSAGE, "cannot open '%s': %s", path, strerror(errno));
 	rt_json_memory_watch();

@@ -1,6 +1,7 @@
 /* Findings of an earlier report; see saved.h. */
 #include "lib/report/saved.h"
 
+#include "lib/base/input.h"
 #include "lib/base/json_memory.h"
 
 #include <errno.h>
@@ -52,15 +53,14 @@ static enum rt_status read_findings(struct saved_report *r, const char *path, st
 enum rt_status saved_read(const char *path, struct saved_report *out, struct rt_error *err)
 {
 	json_error_t error;
-	FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : stdin;
+	FILE *file = rt_input_stream(path);
 	*out = (struct saved_report){0};
 	if (!file)
 		return rt_error_set(err, errno == ENOMEM ? RT_EMEMORY : RT_EUSAGE, "cannot open '%s': %s", path,
 		                    strerror(errno));
 	rt_json_memory_watch();
 	out->root = json_loadf(file, 0, &error);
-	if (file != stdin)
-		fclose(file);
+	fclose(file);
 	if (rt_json_memory_failed()) { /* some allocations are done without silently */
 		saved_release(out);
 		return rt_error_set(err, RT_EMEMORY, "no memory for the findings of '%s'", path);

@@ -1,6 +1,7 @@
 /* Suppressions; see suppress.h. */
 #include "lib/report/suppress.h"
 
+#include "lib/base/input.h"
 #include "lib/base/vec.h"
 
 #include <errno.h>
@@ -108,7 +109,7 @@ static enum rt_status add_rule(struct suppressions *s, const char *path, uint32_
 
 enum rt_status suppressions_read(struct suppressions *s, const char *path, struct rt_error *err)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = rt_input_stream(path);
 	char *text = NULL;
 	size_t size = 0;
 	enum rt_status status = RT_OK;

@@ -1,6 +1,7 @@
 /* Reads patterns from text; see pattern_file.h. A line is `pattern NAME` or one of the five sequences of PECAN. */
 #include "lib/search/pattern_file.h"
 
+#include "lib/base/input.h"
 #include "lib/base/vec.h"
 
 #include <errno.h>
@@ -280,7 +281,7 @@ enum rt_status pattern_list_parse(struct pattern_list *l, const char *text, size
 
 enum rt_status pattern_list_read(struct pattern_list *l, const char *path, struct rt_error *err)
 {
-	FILE *in = fopen(path, "re");
+	FILE *in = rt_input_stream(path);
 	if (!in)
 		return rt_error_set(err, RT_EUSAGE, "cannot open '%s': %s", path, strerror(errno));
 	char *text = malloc(FILE_MAX + 1);

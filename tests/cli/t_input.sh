@@ -45,6 +45,80 @@ same report.json diff none.json
 "$RACETRACE" diff - none.json <report.json >input 2>err || wrong "diff of standard input: $(cat err)"
 cmp want input || wrong "diff of standard input is another: $(cat input)"
 
+# says_same FILE ARGUMENT...: the command says the same whichever of the three the argument @ stands for.
+says_same() {
+	local file=$1 want
+	shift
+	"$RACETRACE" "${@/@/$file}" >want 2>/dev/null </dev/null
+	want=$?
+	[ -s want ] || wrong "$* with $file writes nothing"
+	"$RACETRACE" "${@/@//dev/fd/3}" 3< <(cat "$file") >piped 2>err </dev/null
+	[ $? = $want ] || wrong "$* with a pipe: another status than $want: $(cat err)"
+	cat "$file" | "$RACETRACE" "${@/@/-}" >input 2>err
+	[ $? = $want ] || wrong "$* with standard input: another status than $want: $(cat err)"
+	# The name is said, that of a run's own trace, and how long it took.
+	local runs='s,/[^"]*/run-,run-,g; s/"milliseconds": [0-9]+//; s, --input=[^ ]*,,; s, < [^"]*,,'
+	for found in piped input; do
+		diff <(sed -E "s,\\b$file\\b,NAME,g; $runs" want) <(sed -E "s,/dev/fd/3,NAME,g; s,^-:,NAME:,; s,replay - ,replay NAME ,; $runs" $found) >difference ||
+			wrong "$* with $file: $found is another: $(head -n 4 difference)"
+	done
+}
+jq '.findings = [.findings[0]]' report.json >one.json
+"$RACETRACE" suppress report.json >rules
+printf 'pattern lost\nE = a - b\nT = s - t\nSV = x - x\nAR = u - v\nAT = w - *\n' >lost.pattern
+echo '[]' >commands.json
+for i in 1 2; do
+	"$RACETRACE" analyze --shard=$i/2 -o part$i a.zst 2>err || wrong "part $i: $(cat err)"
+done
+"$RACETRACE" schedule --anomaly R1 a.zst >script
+says_same one.json analyze --baseline=@ a.zst
+says_same rules analyze --suppressions=@ a.zst
+says_same lost.pattern analyze --pattern=@ a.zst
+says_same part1 merge @ part2
+says_same part2 merge part1 @
+says_same script schedule --trace a.zst @
+says_same a.zst schedule --trace @ script
+says_same commands.json guards --compile-commands=@ a.zst
+
+# So do the commands that run a program. Each run has all of what there is to read.
+cat >reads.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int shared;
+static char text[8];
+
+static void *add(void *unused)
+{
+	shared++;
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, add, NULL);
+	shared++;
+	pthread_join(t, NULL);
+	return read(0, text, sizeof text) == 5 ? 0 : abort(), 0;
+}
+END
+"${CC:-gcc}" -g -O1 -fsanitize=thread reads.c -o reads -pthread || exit 1
+echo text >text
+"$RACETRACE" record -o reads.zst -- ./reads <text 2>err || wrong "record: $(cat err)"
+"$RACETRACE" analyze --format json --fail-on never reads.zst >reads.json
+"$RACETRACE" schedule --anomaly R1 reads.zst >reads.script
+"$RACETRACE" suppress reads.json >reads.rules
+says_same reads.zst replay --format text --input=text @
+says_same reads.json replay --anomaly R1 --input=text @
+says_same reads.script replay --trace reads.zst --input=text @
+says_same text replay --repeat=2 --format text --input=@ reads.zst
+jq -e '.anomalies[0].replay.outcome == "confirmed"' <("$RACETRACE" replay --format json --input=<(cat text) reads.zst) >/dev/null || wrong 'no replay with an input from a pipe'
+says_same text explore --runs=3 --format json --input=@ -- ./reads
+says_same reads.json explore --strategy=racefuzzer --runs=2 --format json --input=text --pairs=@ -- ./reads
+says_same reads.rules explore --runs=2 --format text --input=text --suppressions=@ -- ./reads
+
 # From where standard input stands.
 { read -r _; run=$("$RACETRACE" info --format json - 2>err | jq .events); } < <(cat <(echo skipped) a.std)
 [ "$run" = 6 ] || wrong "what is left of a pipe has $run events: $(cat err)"

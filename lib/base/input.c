@@ -1,5 +1,5 @@
 /* Opens files, standard input and pipes alike; see input.h. */
-#include "tracefmt/input.h"
+#include "lib/base/input.h"
 
 #include "lib/base/output.h"
 
@@ -88,6 +88,30 @@ enum rt_status rt_input_open(const char *path, int *out, struct rt_error *err)
 	else if (kept >= 0)
 		close(kept);
 	return status;
+}
+
+FILE *rt_input_file(const char *path, struct rt_error *err)
+{
+	int fd;
+	if (rt_input_open(path, &fd, err))
+		return NULL;
+	FILE *file = fdopen(fd, "r");
+	if (!file) {
+		cannot("open", path, errno, err);
+		close(fd);
+	}
+	return file;
+}
+
+FILE *rt_input_stream(const char *path)
+{
+	if (strcmp(path, "-") != 0)
+		return fopen(path, "re");
+	int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (!file && fd >= 0)
+		close(fd);
+	return file;
 }
 
 enum rt_status rt_input_start(int fd, const char *path, void *start, size_t n, size_t *got, struct rt_error *err)
