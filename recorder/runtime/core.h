@@ -223,6 +223,11 @@ void rt_slot_label(struct rt_slot *slot, const char *name); /* names its thread 
 #define RT_CHILD_ADOPTED 1000000u /* its creation was not seen */
 #define RT_CHILD_TASK 2000000u    /* no thread of the system's */
 uint32_t rt_slot_announce(struct rt_slot *slot, uint32_t number, uintptr_t pc);
+/*
+ * Of a thread that runs a signal's handler before it has begun: waits until its maker has announced it. True if that
+ * lasts too long.
+ */
+bool rt_thread_unannounced(void);
 /* The thread's stack below the frame is other memory from now on. False, and nothing is said: it is not known. */
 bool rt_thread_renew_stack(uintptr_t frame, uintptr_t pc);
 /* Lower end and size of the thread's thread-local memory, as modules have it that came with the program. */

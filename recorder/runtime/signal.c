@@ -400,6 +400,7 @@ static void trampoline(int sig, siginfo_t *info, void *context)
 		act_by_default(sig, info);
 		return;
 	}
+	bool early = rt_self == &rt_dead && rt_thread_unannounced();
 	if ((rt_thread.busy || rt_thread.awaited) && !is_fault(sig, info) && defer(sig, info, context))
 		return;
 	if (action & ACTION_ONCE && is_caught(sig)) {
@@ -422,6 +423,10 @@ static void trampoline(int sig, siginfo_t *info, void *context)
 	unsigned n = take_back(sig, info, context, taken);
 	rt_leave_windows(context);
 	call(action, sig, info, context);
+	if (early) {
+		rt_thread.lost++;
+		rt_thread.deferred |= DEFER_LOST;
+	}
 	if (n && pc == pc_of(context))
 		put_back(taken, n);
 }

@@ -250,6 +250,8 @@ static int run_c11(void *arg)
 	return RT_CANCELABLE(int, (uintptr_t)routine + 1, routine(argument));
 }
 
+static uint32_t unannounced; /* number of threads that are being made */
+
 /*
  * A slot for a thread to be; NULL: make it without recording it. That is said before it is made, because what it does
  * comes after.
@@ -271,6 +273,7 @@ static struct rt_private *prepare_child(uintptr_t pc)
 	rt_private_of(s)->go = rt_private_of(s)->here = 0;
 	rt_private_of(s)->sandbox = rt_thread.sandbox;
 	rt_private_of(s)->timeless = rt_thread.timeless;
+	__atomic_add_fetch(&unannounced, 1, __ATOMIC_RELAXED);
 	return rt_private_of(s);
 }
 
@@ -286,13 +289,28 @@ static bool has_room(void)
 	return false;
 }
 
+bool rt_thread_unannounced(void)
+{
+	enum { MILLISECONDS = 1000 }; /* its maker may be stopped, or wait for what the handler does */
+	const struct rt_thread *t = &rt_thread;
+
+	for (int i = 0; !t->made && !__atomic_load_n(&t->known, __ATOMIC_ACQUIRE); i++) {
+		uint32_t n = __atomic_load_n(&unannounced, __ATOMIC_ACQUIRE);
+		if (n == 0 || i == MILLISECONDS)
+			return n != 0;
+		rt_futex_wait(&unannounced, n, 1);
+	}
+	return false;
+}
+
 static void announce_child(struct rt_private *b, bool made, const pthread_t *thread, uintptr_t pc)
 {
 	if (made) {
 		struct rt_thread *child = rt_thread_of(*thread);
 
 		child->index = rt_slot_announce(b->slot, 0, pc);
-		child->known = child->awaited = true;
+		child->awaited = true;
+		__atomic_store_n(&child->known, true, __ATOMIC_RELEASE);
 		if (rt_controlled) {
 			await_word(&b->here); /* so that it does not depend on the moment which signals it gets where */
 			rt_turn_created(b->slot);
@@ -303,6 +321,7 @@ static void announce_child(struct rt_private *b, bool made, const pthread_t *thr
 	} else {
 		atomic_store(&b->slot->state, RT_SLOT_FREE);
 	}
+	__atomic_sub_fetch(&unannounced, 1, __ATOMIC_RELEASE);
 }
 
 RT_INTERPOSE(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg))

@@ -45,6 +45,14 @@ for _ in 1 2 3; do
 	verdicts t.zst | grep -v predicted && fail=1
 done
 
+# A signal to the process may be handled by a thread that nothing has announced yet.
+"${CC:-gcc}" -g -O1 -D_GNU_SOURCE -fsanitize=thread "$top/tests/recorder/early_signal.c" -o early_signal -pthread || exit 1
+for _ in 1 2 3 4 5; do
+	taskset -c 0 "$racetrace" record -o t.zst -- ./early_signal || fail=1
+	handled=$("$racetrace" dump t.zst 2>/dev/null | grep -c 'write *handled')
+	[ "$handled" = 50 ] || { echo "early_signal: $handled of 50 handlers, $("$racetrace" info t.zst | grep '^complete')"; fail=1; }
+done
+
 # Processes that clone() and syscall() make have traces of their own.
 for how in fork syscall; do
 	rm -f t.zst.*
