@@ -25,23 +25,22 @@ struct guest {
 	struct rt_tree **tree;
 	struct rt_shared_table *shared; /* table of the parts of files that are mapped; looked at if *twice */
 	const bool *twice;
-	struct rt_slot *last;         /* slot of the last event; a task has one of its own */
-	uint64_t epoch, filter_epoch; /* of seen; the slot's filter_epoch then */
-	struct seen *seen;            /* repeat filter */
-	unsigned seen_size;           /* of seen_entries */
-	uint64_t seen_mask;           /* number of its entries, less one */
-	uint64_t kept, left_out;      /* accesses in this epoch of it: recorded, and repeats */
-	bool grows;                   /* the largest one has not been of no use */
-	uint64_t *frames;             /* where the return addresses of its calls are */
-	unsigned depth, room;         /* of frames; calls deeper than there is room for are counted */
-	struct turns turns;           /* of the controlled recorder */
+	struct rt_slot *last;        /* slot of the last event; a task has one of its own */
+	struct filter filter;        /* of repeats */
+	uint64_t filter_epoch;       /* the slot's, when that of the filter began */
+	uint64_t kept, left_out;     /* accesses in this epoch of it: recorded, and repeats */
+	unsigned shares[SEEN_SIZES]; /* of 256 accesses, those that filters of these sizes left out */
+	unsigned stay;               /* how often this filter is to be full before a larger one is tried */
+	uint64_t *frames;            /* where the return addresses of its calls are */
+	unsigned depth, room;        /* of frames; calls deeper than there is room for are counted */
+	struct turns turns;          /* of the controlled recorder */
 };
 
 extern struct guest *guest_now; /* the one that runs */
 
 static inline void guest_epoch(struct guest *g)
 {
-	g->epoch = seen_epoch();
+	seen_forget(&g->filter);
 	g->kept = g->left_out = 0;
 }
 

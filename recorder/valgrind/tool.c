@@ -37,101 +37,111 @@ static inline uint64_t operand(UWord at)
 	return (guest_now->twice && *guest_now->twice ? rt_shared_first(guest_now->shared, at) : at) & RT_OPERAND_MAX;
 }
 
-static uint64_t content(UWord at, unsigned size)
+static inline uint64_t content(UWord at, unsigned size)
 {
 	uint64_t value = 0;
-	VG_(memcpy)(&value, (const void *)at, size);
-	return value;
+	switch (size) {
+	case 1:
+		return *(const uint8_t *)at;
+	case 4:
+		return *(const uint32_t *)at;
+	case 8:
+		return *(const uint64_t *)at;
+	default:
+		VG_(memcpy)(&value, (const void *)at, size);
+		return value;
+	}
 }
 
 /* A filter of that size, if there is one to be had; the thread keeps what it has otherwise. */
-static void seen_begin(struct guest *g, unsigned size)
+static void filter_begin(struct guest *g, unsigned size)
 {
-	struct seen *f = size < SEEN_SIZES ? seen_take(size) : NULL;
+	struct filter f;
 	g->kept = g->left_out = 0;
-	if (!f)
+	if (size >= SEEN_SIZES || !seen_take(size, &f))
 		return;
-	seen_give(g->seen, g->seen_size);
-	g->seen = f;
-	g->seen_size = size;
-	g->seen_mask = seen_entries[size] - 1;
+	seen_give(&g->filter);
+	g->filter = f;
 }
 
 /*
- * The thread records more than its filter has room for. A larger one is tried; where less than a third is left out by
- * the largest, that is looked at in vain, and slower memory than the middle one.
+ * The thread records more than its filter has room for, and a larger one is tried. That is slower memory: it has to
+ * leave out more than the one before did, or that one is kept for a while.
  */
-static void seen_full(struct guest *g)
+static void filter_full(struct guest *g)
 {
-	bool is_largest = g->seen_size == SEEN_SIZES - 1;
-	if (is_largest && g->left_out < g->kept / 2) {
-		seen_begin(g, SEEN_SIZES - 2);
-		guest_epoch(g); /* it may have been this thread's: what is in it is over */
-		g->grows = false;
-	} else if (is_largest || (g->seen_size == SEEN_SIZES - 2 && !g->grows)) {
-		g->kept = g->left_out = 0;
-	} else {
-		seen_begin(g, g->seen_size + 1);
+	enum { OF = 256, STAY = 256 };
+	static const unsigned worth[SEEN_SIZES] = {0, OF / 8, OF / 3};
+	unsigned size = g->filter.size, share = (unsigned)(g->left_out * OF / (g->left_out + g->kept));
+	g->stay -= g->stay > 0;
+	g->shares[size] = share;
+	if (size && !g->stay && share < g->shares[size - 1] + worth[size]) {
+		filter_begin(g, size - 1);
+		g->stay = STAY;
+	} else if (!g->stay && size + 1 < SEEN_SIZES) {
+		filter_begin(g, size + 1);
 	}
+	g->kept = g->left_out = 0;
 }
 
-/* True if the access has been recorded twice since the thread last synchronised, and neither sees nor leaves anything
- * new. */
-static bool repeats(UWord at, const struct rt_slot *s, uint64_t w0, uint64_t w1, uint64_t value)
+/*
+ * True if the access has been recorded twice since the thread last synchronised, and neither sees nor leaves anything
+ * new. key: the operand of its record; stored: number of bytes that it is about to write.
+ */
+static inline bool repeats(struct guest *g, UWord at, uint64_t key, uint32_t place, uint64_t value, unsigned stored)
 {
-	struct guest *g = guest_now;
-	struct seen *f = g->seen + (rt_filter_hash(w0, w1) & g->seen_mask);
-	if (g->filter_epoch != s->filter_epoch) {
-		g->filter_epoch = s->filter_epoch;
-		guest_epoch(g);
-	}
-	if (f->w0 != w0 || f->w1 != w1 || f->count_epoch >> 2 != g->epoch)
-		*f = (struct seen){w0, w1, value, g->epoch << 2};
-	unsigned count = f->count_epoch & 3, size = w1 >> 48 & 31;
-	bool stores = rt_record_op((struct rt_record){w0, w1}) == RT_OP_WRITE;
-	if (count == 2 && f->value == value && !(stores && size <= sizeof value && content(at, size) != value))
+	struct seen *e = seen_entry(&g->filter, key, place);
+	uint64_t once = seen_tag(&g->filter, key, place);
+	if (place == SEEN_NO_PLACE)
+		return false;
+	if (e->tag == (once | 1) && e->value == value && (!stored || content(at, stored) == value))
 		return true;
-	if (count < 2 && (!count || f->value == value))
-		f->count_epoch++;
-	f->value = value;
+	e->tag = (e->tag | 1) != (once | 1) ? once : e->tag | (e->value == value);
+	e->value = value;
 	return false;
 }
 
 /* value: NULL: it has more than 8 bytes. */
-static void record_access(UWord at, unsigned op, UWord w1, const uint64_t *value)
+static inline void record_access(UWord at, unsigned op, UWord w1, UWord place, const uint64_t *value)
 {
-	struct rt_slot *s = guest_slot(guest_now);
+	struct guest *g = guest_now;
+	struct rt_slot *s = guest_slot(g);
 	if (!s)
 		return;
-	uint64_t w0 = operand(at) | (uint64_t)op << 48;
-	if (repeats(at, s, w0, w1, value ? *value : 0)) {
+	if (g->filter_epoch != s->filter_epoch) {
+		g->filter_epoch = s->filter_epoch;
+		guest_epoch(g);
+	}
+	uint64_t key = operand(at);
+	unsigned stored = op == RT_OP_WRITE && value ? w1 >> 48 & 31 : 0;
+	if (repeats(g, at, key, (uint32_t)place, value ? *value : 0, stored)) {
 		s->skipped++;
-		guest_now->left_out++;
+		g->left_out++;
 		return;
 	}
-	if (++guest_now->kept == 2 * (guest_now->seen_mask + 1))
-		seen_full(guest_now);
-	ring_plain(guest_now, s, w0, w1, value);
+	if (++g->kept >> (g->filter.bits + 1))
+		filter_full(g);
+	ring_plain(g, s, key | (uint64_t)op << 48, w1, value);
 }
 
 /* w1: word 1 of the record. Called when the value has been read, which the access is sure to have been by then. */
-static void load(UWord at, UWord w1, UWord value)
+static void load(UWord at, UWord w1, UWord place, UWord value)
 {
-	record_access(at, RT_OP_READ, w1, &value);
+	record_access(at, RT_OP_READ, w1, place, &value);
 }
 
 /* Called before the store. A repeat that leaves what was there is left out. */
-static void store(UWord at, UWord w1, UWord value)
+static void store(UWord at, UWord w1, UWord place, UWord value)
 {
-	record_access(at, RT_OP_WRITE, w1, &value);
+	record_access(at, RT_OP_WRITE, w1, place, &value);
 }
 
 /* Accesses of more than 8 bytes, without a value. */
-static void wide(UWord at, UWord w1, UWord op, UWord size)
+static void wide(UWord at, UWord w1, UWord place, UWord op, UWord size)
 {
 	enum { WIDEST = 16 }; /* of a record */
 	for (UWord done = 0; done < size; done += WIDEST)
-		record_access(at + done, (unsigned)op, w1, NULL);
+		record_access(at + done, (unsigned)op, w1, place, NULL);
 }
 
 /* What a helper of Valgrind's own accesses, for an instruction that VEX cannot express. */
@@ -207,12 +217,14 @@ static void add_access(struct place *p, unsigned op, IRExpr *at, IRType type, IR
 	if (p->is_locked || p->is_own)
 		return;
 	IRExpr *wide_value = value && size <= 8 ? widen(p, value) : NULL;
+	UWord w1 = word_1(p, size > 16 ? 16 : size, 0);
+	UWord place = seen_place(op, w1, size);
 	if (wide_value)
 		add_call(p, op == RT_OP_READ ? "load" : "store", op == RT_OP_READ ? (void *)load : (void *)store,
-		         mkIRExprVec_3(at, word(word_1(p, size, 0)), wide_value), guard);
+		         mkIRExprVec_4(at, word(w1), word(place), wide_value), guard);
 	else
-		add_call(p, "wide", (void *)wide,
-		         mkIRExprVec_4(at, word(word_1(p, size > 16 ? 16 : size, 0)), word(op), word(size)), guard);
+		add_call(p, "wide", (void *)wide, mkIRExprVec_5(at, word(w1), word(place), word(op), word(size)),
+		         guard);
 }
 
 static IRType loaded_type(IRLoadGOp op)
@@ -396,7 +408,7 @@ static void thread_begins(ThreadId by, ThreadId tid)
 
 static void forget(struct guest *g)
 {
-	seen_give(g->seen, g->seen_size);
+	seen_give(&g->filter);
 	VG_(free)(g->frames);
 	*g = (struct guest){.self = NULL};
 }
@@ -455,9 +467,8 @@ static Bool handle_request(ThreadId tid, UWord *arguments, UWord *result)
 	g->twice = (const bool *)arguments[5];
 	g->last = NULL;
 	g->depth = 0;
-	g->grows = true;
-	if (!g->seen)
-		seen_begin(g, 0);
+	if (!g->filter.entries)
+		filter_begin(g, 0);
 	*result = 1;
 	return True;
 }
