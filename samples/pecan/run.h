@@ -20,20 +20,34 @@ struct run_thread {
 	int number, rounds;
 };
 
+/* The recorder's; it sees what is not instrumented, too. */
+extern void AnnotateIgnoreReadsBegin(const char *file, int line) __attribute__((weak));
+extern void AnnotateIgnoreReadsEnd(const char *file, int line) __attribute__((weak));
+extern void AnnotateIgnoreWritesBegin(const char *file, int line) __attribute__((weak));
+extern void AnnotateIgnoreWritesEnd(const char *file, int line) __attribute__((weak));
+
 enum { RUN_THREADS = 64 };
 static volatile char run_ended[RUN_THREADS]; /* by thread: it has */
 
 __attribute__((no_sanitize("thread"))) static void run_end(int thread)
 {
+	if (AnnotateIgnoreWritesBegin)
+		AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
 	if (thread < RUN_THREADS)
 		run_ended[thread] = 1;
+	if (AnnotateIgnoreWritesEnd)
+		AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
 }
 
 /* Until the thread before this one has ended, two seconds at most. */
 __attribute__((no_sanitize("thread"))) static void run_wait(int thread)
 {
+	if (AnnotateIgnoreReadsBegin)
+		AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
 	for (int i = 0; i < 2000 && thread > 0 && thread <= RUN_THREADS && !run_ended[thread - 1]; i++)
 		usleep(1000);
+	if (AnnotateIgnoreReadsEnd)
+		AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
 }
 
 static void *run_thread(void *arg)
