@@ -171,11 +171,14 @@ names=("$@")
 clang=
 command -v clang >/dev/null && clang=clang
 
-# BINARY=only: the samples without instrumentation. SHARE=N: the first of each N.
+# BINARY=only: the samples without instrumentation, but those that cannot be built so ("-" in binary.tsv). SHARE=N: the
+# first of each N.
 binary_tests() {
-	local source n=0
+	local source name n=0
 	for source in "$top"/samples/*.c "$top"/samples/*/*.c "$top"/samples/*/*.cpp; do
 		[ -e "${source%.*}.expect" ] && wanted "$source" || continue
+		name=${source#"$top"/samples/}
+		! cut -f1,2 "$here/binary.tsv" | grep -Fxq "${name%.*}"$'\t-' || continue
 		[ $((n++ % ${SHARE:-1})) != 0 ] || printf '%s\0' binary "$source" "${source%.*}.expect"
 	done
 }
