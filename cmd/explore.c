@@ -215,8 +215,9 @@ int cmd_explore(int argc, char **argv)
 	enum rt_status status = cmd_reports_open(&s.reports, "text", &err);
 	if (status)
 		return cmd_fail(&err);
-	if (cmd_reports_have(&s.reports, "dot"))
-		status = rt_error_set(&err, RT_EUSAGE, "the format 'dot' is of one trace, not of several runs");
+	const char *single = cmd_reports_single(&s.reports);
+	if (single)
+		status = rt_error_set(&err, RT_EUSAGE, "the format '%s' is of one trace, not of several runs", single);
 	interrupt_take(old); /* until the report is written */
 	if (!status)
 		status = runner_keep_input(x.o.input, &err);

@@ -2,6 +2,7 @@
 #include "cmd/replay_try_parts.h"
 
 #include "lib/base/memory_file.h"
+#include "tracefmt/child.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -99,9 +100,8 @@ static const char *thread_name(const struct try *t, uint32_t thread, char *text,
 	if (thread == 0)
 		return "main";
 	char parent[256];
-	snprintf(text, size, "%.200s.%" PRIu32,
-	         thread_name(t, threads[thread].parent < thread ? threads[thread].parent : 0, parent, sizeof parent),
-	         threads[thread].child_number);
+	uint32_t by = threads[thread].parent < thread ? threads[thread].parent : 0;
+	rt_child_name(text, size, thread_name(t, by, parent, sizeof parent), threads[thread].child_number);
 	return text;
 }
 

@@ -17,12 +17,14 @@ static const struct argp_option options[] = {
     {"format", 'f', "FORMAT[=FILE]", 0,
      "Format of the report: text (on a terminal), json (elsewhere), sarif, html, "
      "gcc (lines for editors), "
-     "or dot (a graph of one anomaly); auto: by the name of the file, else text on a terminal and where CI is set (in "
+     "svg (a picture of one finding's threads and schedule) or dot (a graph of one anomaly); auto: by the name of the "
+     "file, else text on a terminal and where CI is set (in "
      "the log of a build), json elsewhere. With FILE the report is written there; several formats may be "
      "given",
      0},
     {"output", 'o', "FILE", 0,
-     "Write the report to FILE; without --format in the format that its name ends in: .json, .sarif, .html, .txt, .dot",
+     "Write the report to FILE; without --format in the format that its name ends in: .json, .sarif, .html, .txt, "
+     ".svg, .dot",
      0},
     {"color", OPT_COLOR, "WHEN", 0,
      "Color the text report: auto (the default: on a terminal, unless NO_COLOR is set or TERM is dumb), always, never",
@@ -144,6 +146,14 @@ bool cmd_reports_have(const struct cmd_reports *o, const char *format)
 		if (o->items[i].format && !strcmp(o->items[i].format->name, format))
 			return true;
 	return false;
+}
+
+const char *cmd_reports_single(const struct cmd_reports *o)
+{
+	for (size_t i = 0; i < o->count; i++)
+		if (o->items[i].format && !o->items[i].format->write_merged)
+			return o->items[i].format->name;
+	return NULL;
 }
 
 static bool has_color(const struct cmd_reports *o, FILE *out)

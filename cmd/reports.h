@@ -32,6 +32,9 @@ bool cmd_reports_in_file(const struct cmd_reports *o);
 /* True if one is in this format. */
 bool cmd_reports_have(const struct cmd_reports *o, const char *format);
 
+/* Name of a format among them that is of one trace only; NULL: none is. */
+const char *cmd_reports_single(const struct cmd_reports *o);
+
 /* Writes a report in one format. arg: the caller's. */
 typedef enum rt_status cmd_reports_writer(const void *arg, const struct report_format *format, bool color, FILE *out,
                                           struct rt_error *err);

@@ -32,6 +32,7 @@
 #ifndef RECORDER_CHANNEL_H
 #define RECORDER_CHANNEL_H
 
+#include "tracefmt/child.h"
 #include "tracefmt/record.h"
 
 #include <stdatomic.h>
@@ -98,7 +99,7 @@ struct rt_slot {
 	_Atomic uint32_t state;                  /* enum rt_slot_state */
 	uint32_t thread;                         /* index of the thread, dense in order of FORK stamps */
 	uint32_t parent;                         /* its parent's index */
-	uint32_t child_number;                   /* n: the n-th thread that its parent created, from 1 */
+	uint32_t child_number;                   /* n: the n-th thread that its parent created, from 1; child.h */
 	uint32_t generation;                     /* how often the slot was taken */
 	_Atomic uint32_t session;                /* that its thread has joined; 0: none */
 	char label[16];                          /* pthread_setname_np */

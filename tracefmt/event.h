@@ -45,7 +45,8 @@ enum rt_trait {
 	X(ATOMIC_CAS_FAIL, "atomic-cas-fail", ATOMIC,                                                                  \
 	  RT_READS | RT_ATOMIC | RT_STEPS)  /* failed: a load with the failure order */                                \
 	X(FENCE, "fence", ATOMIC, RT_STEPS) /* object: 0 */                                                            \
-	/* Locks. object: the lock. Only outermost levels of a recursive lock. Shared: reader locks. */                \
+	/* Locks. object: the lock. Only outermost levels of a recursive lock. Shared: reader locks. arg of ACQUIRE:   \
+	 * 0, or the address that a task of OpenMP depends on, if the lock stands for this dependence. */              \
 	X(ACQUIRE, "acquire", LOCK, RT_TAKES | RT_WAITS | RT_ON_OBJECT | RT_STEPS)                                     \
 	X(ACQUIRE_SHARED, "acquire-shared", LOCK, RT_TAKES | RT_WAITS | RT_ON_OBJECT | RT_STEPS)                       \
 	X(RELEASE, "release", LOCK, RT_RELEASES | RT_ON_OBJECT | RT_STEPS) /* of whichever mode is held */             \

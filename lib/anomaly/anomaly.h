@@ -6,8 +6,6 @@
 #include "lib/anomaly/replay.h"
 #include "lib/order/order.h"
 
-#include <string.h>
-
 enum anomaly_kind {
 	ANOMALY_RACE,
 	ANOMALY_ATOMICITY,
@@ -129,12 +127,11 @@ static inline bool anomaly_is_of_waits(const struct anomaly *a)
 	return a->kind == ANOMALY_DEADLOCK || a->kind == ANOMALY_HANG;
 }
 
+/* True if a thread acts in one critical section on what it read in an earlier one. */
+bool anomaly_is_check(const struct anomaly *a);
 /* True if a thread changes what it found in an earlier critical section: its act is on another cell than its look-up.
  */
-static inline bool anomaly_is_lookup(const struct anomaly *a)
-{
-	return a->kind == ANOMALY_ATOMICITY && !strncmp(a->pattern, "lookup", 6);
-}
+bool anomaly_is_lookup(const struct anomaly *a);
 
 /*
  * True of a race whose accesses may both be atomic, as far as machine code tells: that a run of it has both pending

@@ -43,6 +43,26 @@ const struct pattern patterns[] = {
     {.name = NULL},
 };
 
+/* clang-format off */
+#define SECTIONS(n, act, access) \
+	{.name = n, .kind = ANOMALY_ATOMICITY, .count = 3, .threads = {0, 1, 0}, .cells = {0, 0, act}, \
+	 .regions = {0, 1, 2}, .accesses = {R, W, access}}
+/* clang-format on */
+
+const struct pattern pattern_check_act = SECTIONS("check-w-act", 0, R | W);
+const struct pattern pattern_lookup_act = SECTIONS("lookup-w-act", 1, W);
+
+/* Names are borrowed from the patterns, so that they tell which one it is. */
+bool anomaly_is_check(const struct anomaly *a)
+{
+	return a->pattern == pattern_check_act.name;
+}
+
+bool anomaly_is_lookup(const struct anomaly *a)
+{
+	return a->pattern == pattern_lookup_act.name;
+}
+
 const struct pattern *pattern_find(const struct pattern *like)
 {
 	for (const struct pattern *p = patterns; p->name; p++)

@@ -26,6 +26,9 @@ struct pattern {
 /* The built-in patterns of atomicity violations and ASVs; ends with a NULL name. race.c has those of races. */
 extern const struct pattern patterns[];
 
+/* Check, then act, in two critical sections of one lock. Of a look-up the act is on the object that was found. */
+extern const struct pattern pattern_check_act, pattern_lookup_act;
+
 /* True if the event is an access of the kind that the pattern has at this place. */
 static inline bool pattern_fits(const struct pattern *p, uint32_t place, unsigned op)
 {

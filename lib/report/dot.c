@@ -349,10 +349,8 @@ static void put_graph(const struct drawing *d, const struct report_entry *entry,
 enum rt_status report_dot(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
 	(void)color;
-	if (r->count != 1 && !r->finding)
-		return rt_error_set(err, RT_EUSAGE,
-		                    "dot draws one anomaly, and there are %zu: say which by --anomaly, or --finding",
-		                    r->count);
+	if (!report_is_of_one(r, "dot", err))
+		return RT_EUSAGE;
 	struct drawing *d = calloc(1, sizeof *d);
 	if (d) {
 		d->r = r;

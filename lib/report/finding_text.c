@@ -81,7 +81,7 @@ static void title_atomicity(const struct report *r, const struct finding *f, str
                             const struct finding_place *local, const struct finding_place *remote)
 {
 	const struct anomaly *a = finding_first(r, f);
-	bool lookup = anomaly_is_lookup(a), check = !strncmp(a->pattern, "check", 5);
+	bool lookup = anomaly_is_lookup(a), check = anomaly_is_check(a);
 	say_caller(r, t, a, local);
 	if (lookup) {
 		say(t, " changes what it has found in an earlier critical section");

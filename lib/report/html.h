@@ -46,6 +46,10 @@ void html_put_subject_name(const struct page *p, const struct anomaly *anomaly);
 
 /* A schedule as a picture: a lane for each thread, its turns from top to bottom. False without memory. */
 bool html_put_schedule(const struct page *p, const struct report_entry *entry);
+/* The same alone, as an SVG file below its title. Without a schedule it has the anomaly's own events. */
+bool html_put_picture(const struct page *p, const struct report_entry *entry, const char *title);
+/* Style and arrow of such a file; the page has the same. */
+extern const char html_picture_style[], html_picture_arrow[];
 /* An anomaly in full, as a section. False without memory. */
 bool html_put_anomaly(const struct page *p, const struct report_entry *entry);
 /* The list of findings, and errors and warnings one by one. False without memory. */

@@ -4,12 +4,28 @@
  */
 #include "lib/report/html.h"
 
-static const char style[] =
-    ":root{color-scheme:light "
-    "dark;--ink:#1f2328;--paper:#fff;--dim:#59636e;--rule:#d1d9e0;--soft:#f4f6f8;--link:#0550ae;"
-    "--error:#b3001b;--warning:#7a4d00;--goal:#ffe1e1;--mark:#fff3b0}"
-    "@media(prefers-color-scheme:dark){:root{--ink:#dfe4ea;--paper:#14171b;--dim:#a2acb8;--rule:#3d444d;--soft:#20252b;"
-    "--link:#8ab8ff;--error:#ff8f8f;--warning:#e8b64c;--goal:#5a1f24;--mark:#3f3810}}"
+#define COLOURS                                                                                                        \
+	":root{color-scheme:light "                                                                                    \
+	"dark;--ink:#1f2328;--paper:#fff;--dim:#59636e;--rule:#d1d9e0;--soft:#f4f6f8;--link:#0550ae;"                  \
+	"--error:#b3001b;--warning:#7a4d00;--goal:#ffe1e1;--mark:#fff3b0}"                                             \
+	"@media(prefers-color-scheme:dark){:root{--ink:#dfe4ea;--paper:#14171b;--dim:#a2acb8;--rule:#3d444d;"          \
+	"--soft:#20252b;--link:#8ab8ff;--error:#ff8f8f;--warning:#e8b64c;--goal:#5a1f24;--mark:#3f3810}}"
+
+/* Of schedules as pictures. */
+#define PICTURES                                                                                                       \
+	"svg text{fill:var(--ink);font:13px ui-monospace,monospace}"                                                   \
+	"svg .name,svg .own{font-weight:bold}svg .lane{stroke:var(--rule);stroke-dasharray:3 3;fill:none}"             \
+	"svg .turn{fill:var(--soft);stroke:var(--dim)}svg .goal{fill:var(--goal);stroke:var(--error);stroke-width:2}"  \
+	"svg .next{stroke:var(--dim);stroke-width:1.5;fill:none;marker-end:url(#arrow)}#arrow path{fill:var(--dim)}"
+
+#define ARROW                                                                                                          \
+	"<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "   \
+	"orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>"
+
+const char html_picture_style[] = COLOURS PICTURES "svg{background:var(--paper)}";
+const char html_picture_arrow[] = ARROW;
+
+static const char style[] = COLOURS
     "*{box-sizing:border-box}"
     "body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;max-width:76em;padding:1em;color:var(--ink);"
     "background:var(--paper);overflow-wrap:anywhere}"
@@ -38,10 +54,7 @@ static const char style[] =
     ".8em}legend{float:left;margin-right:.6em}"
     "input[type=search]{font:inherit;padding:.3em .5em;border:1px solid var(--dim);border-radius:4px;"
     "background:var(--paper);color:inherit;max-width:100%}"
-    "svg.schedule{display:block}svg text{fill:var(--ink);font:13px ui-monospace,monospace}"
-    "svg .name,svg .own{font-weight:bold}svg .lane{stroke:var(--rule);stroke-dasharray:3 3;fill:none}"
-    "svg .turn{fill:var(--soft);stroke:var(--dim)}svg .goal{fill:var(--goal);stroke:var(--error);stroke-width:2}"
-    "svg .next{stroke:var(--dim);stroke-width:1.5;fill:none;marker-end:url(#arrow)}#arrow path{fill:var(--dim)}"
+    "svg.schedule{display:block}" PICTURES
     "@media(max-width:45em){.list th:nth-child(3),.list td:nth-child(3),.list th:nth-child(5),.list "
     "td:nth-child(5){display:none}}"
     "footer{color:var(--dim);border-top:1px solid var(--rule);margin-top:2em}";
@@ -78,12 +91,8 @@ void html_put_head(const struct page *p)
 void html_put_end(const struct page *p)
 {
 	fprintf(p->out,
-	        "<svg width=\"0\" height=\"0\" aria-hidden=\"true\"><defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" "
-	        "refX=\"7\" "
-	        "refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 "
-	        "8z\"/></marker></defs>"
-	        "</svg>\n<script>%s</script>\n</body>\n</html>\n",
-	        script);
+	        "<svg width=\"0\" height=\"0\" aria-hidden=\"true\">%s</svg>\n<script>%s</script>\n</body>\n</html>\n",
+	        html_picture_arrow, script);
 }
 
 /* The filter */

@@ -1,7 +1,8 @@
 /*
- * A schedule as a picture (SVG within the page): a lane for each thread, from top to bottom the turns of the threads,
- * an arrow where the next thread goes on. The anomaly's own events stand out, with their lines.
+ * A schedule as a picture (SVG, within the page or alone): a lane for each thread, from top to bottom the turns of the
+ * threads, an arrow where the next thread goes on. The anomaly's own events stand out, with their lines.
  */
+#include "lib/anomaly/goal.h"
 #include "lib/report/html.h"
 #include "lib/report/steps.h"
 #include "lib/report/utf8.h"
@@ -17,7 +18,9 @@ enum {
 	LINE = 18,
 	GAP = 14,
 	HEAD = 26,
-	NAME_MAX_SHOWN = 24
+	NAME_MAX_SHOWN = 24,
+	TITLE_WIDTH = 570, /* of a picture that stands alone, at least */
+	CHARACTER = 8      /* width */
 };
 
 struct columns {
@@ -30,6 +33,8 @@ struct drawing {
 	const struct anomaly *anomaly;
 	struct columns columns;
 	struct steps steps;
+	size_t first; /* the first turn that is drawn */
+	int width, height;
 	int y;    /* where the next turn begins */
 	int from; /* middle of the lane of the turn before; -1: none */
 };
@@ -131,30 +136,55 @@ static void put_turn(struct drawing *d, const struct step *step)
 	d->y += LINE * lines + MARGIN + GAP;
 }
 
-/* The anomaly's events that no step runs: all of them come next, side by side. */
+/* True if the anomaly's events come one after the other, not all next at once. */
+static bool is_sequence(const struct drawing *d)
+{
+	return goal_of(d->anomaly).kind == GOAL_SEQUENCE;
+}
+
+/* True if a turn executes the event. */
+static bool is_run(const struct drawing *d, const struct description *event)
+{
+	bool run = false;
+	for (size_t k = 0; k < d->steps.count && !run; k++)
+		run = runs(&d->steps.items[k], event);
+	return run;
+}
+
+/* The anomaly's events that no step runs: those of a sequence in their order, others side by side. */
 static void put_goal(struct drawing *d)
 {
-	int used = 0;
+	int row = 2 * LINE + MARGIN + GAP, used = 0;
 	for (uint32_t i = 0; i < d->anomaly->event_count; i++) {
 		const struct description *event = report_event(d->p->r, d->anomaly->events[i]);
-		bool run = !event || lane_of(&d->columns, event->event.thread) < 0;
-		for (size_t k = 0; k < d->steps.count && !run; k++)
-			run = runs(&d->steps.items[k], event);
-		if (run)
+		if (!event || lane_of(&d->columns, event->event.thread) < 0 || is_run(d, event))
 			continue;
-		d->from = -1;
+		if (used && is_sequence(d))
+			d->y += row;
+		else
+			d->from = -1;
 		put_event(d, event, put_box(d, event->event.thread, 2, true), d->y + LINE - 4);
-		used = 2 * LINE + MARGIN + GAP;
+		used = row;
 	}
 	d->y += used;
 }
 
+/* What the schedule of a later window begins with. */
+static uint64_t recorded(const struct drawing *d)
+{
+	return d->anomaly->schedule ? d->p->r->analysis->model->recorded : 0;
+}
+
 /* In words, for readers that do not see it. */
-static void put_label(const struct drawing *d, const struct report_entry *entry, size_t first)
+static void put_label(const struct drawing *d, const struct report_entry *entry)
 {
 	const char *between = ": ";
 	fprintf(d->p->out, "role=\"img\" aria-label=\"Schedule of %s", entry->id);
-	for (size_t i = first; i < d->steps.count; i++) {
+	if (recorded(d)) {
+		fprintf(d->p->out, "%sevents 1-%" PRIu64 " as recorded", between, recorded(d));
+		between = ", ";
+	}
+	for (size_t i = d->first; i < d->steps.count; i++) {
 		fputs(between, d->p->out);
 		html_put_thread(d->p, d->steps.items[i].thread);
 		fprintf(d->p->out, " %" PRIu64 "-%" PRIu64, d->steps.items[i].from, d->steps.items[i].to);
@@ -163,24 +193,39 @@ static void put_label(const struct drawing *d, const struct report_entry *entry,
 	putc('"', d->p->out);
 }
 
-static int height_of(const struct drawing *d, size_t first)
+static int height_of(const struct drawing *d)
 {
-	int height = HEAD + MARGIN, inside = 0;
+	int height = HEAD + MARGIN, inside = 0, row = 2 * LINE + MARGIN + GAP;
 	for (size_t i = 0; i < d->steps.count; i++) {
 		int n = own_events(d, &d->steps.items[i]);
 		inside += n;
-		if (i >= first)
+		if (i >= d->first)
 			height += LINE * (1 + 2 * n) + MARGIN + GAP;
 	}
-	return height + (inside < (int)d->anomaly->event_count ? 2 * LINE + MARGIN + GAP : 0);
+	int rest = (int)d->anomaly->event_count - inside;
+	if (recorded(d))
+		height += LINE + MARGIN + GAP;
+	return height + row * (rest > 1 && !is_sequence(d) ? 1 : rest > 0 ? rest : 0);
 }
 
-static void put_lanes(const struct drawing *d, int height)
+/* A box over all lanes: what happened before the window is as in the recorded run. */
+static void put_recorded(struct drawing *d)
+{
+	if (!recorded(d))
+		return;
+	fprintf(d->p->out,
+	        "<rect class=\"turn\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\"/><text x=\"%d\" "
+	        "y=\"%d\">1\xe2\x80\x93%" PRIu64 " as recorded</text>\n",
+	        MARGIN, d->y, d->width - 2 * MARGIN, LINE + MARGIN, 2 * MARGIN, d->y + LINE - 4, recorded(d));
+	d->y += LINE + MARGIN + GAP;
+}
+
+static void put_lanes(const struct drawing *d)
 {
 	for (uint32_t i = 0; i < d->columns.count; i++) {
 		int middle = (int)i * LANE + LANE / 2;
 		fprintf(d->p->out, "<path class=\"lane\" d=\"M%d %dV%d\"/><text class=\"name\" x=\"%d\" y=\"%d\">",
-		        middle, HEAD, height, (int)i * LANE + MARGIN, LINE - 2);
+		        middle, HEAD, d->height, (int)i * LANE + MARGIN, LINE - 2);
 		put_short(d->p, html_thread_name(d->p, d->columns.threads[i]));
 		fputs("</text>\n", d->p->out);
 	}
@@ -198,45 +243,115 @@ static void put_notes(const struct page *p, const struct anomaly *anomaly)
 		        anomaly->substitutes == 1 ? "read sees" : "reads see");
 }
 
-static void draw(struct drawing *d, const struct report_entry *entry)
+/* False without memory. */
+static bool drawing_init(struct drawing *d, const struct page *p, const struct report_entry *entry)
 {
-	const struct page *p = d->p;
-	size_t first = d->steps.count > TURNS_MAX ? d->steps.count - TURNS_MAX : 0;
+	*d = (struct drawing){.p = p, .anomaly = entry->anomaly, .y = HEAD + MARGIN, .from = -1};
+	if (d->anomaly->schedule && !steps_init(&d->steps, p->r->analysis->model, p->r->descriptions, d->anomaly))
+		return false;
+	d->first = d->steps.count > TURNS_MAX ? d->steps.count - TURNS_MAX : 0;
 	for (uint32_t i = 0; i < d->anomaly->event_count; i++)
 		column_add(&d->columns, model_thread_of(p->r->analysis->model, d->anomaly->events[i]));
-	for (size_t i = first; i < d->steps.count; i++)
+	for (size_t i = d->first; i < d->steps.count; i++)
 		column_add(&d->columns, d->steps.items[i].thread);
-	int width = (int)d->columns.count * LANE, height = height_of(d, first);
+	d->width = (int)d->columns.count * LANE;
+	d->height = height_of(d);
+	return true;
+}
+
+static void draw(struct drawing *d)
+{
+	put_lanes(d);
+	put_recorded(d);
+	for (size_t i = d->first; i < d->steps.count; i++)
+		put_turn(d, &d->steps.items[i]);
+	put_goal(d);
+}
+
+static void put_introduction(const struct drawing *d)
+{
+	const struct page *p = d->p;
 	fprintf(
 	    p->out,
 	    "<h%d>A schedule that shows it</h%d>\n<p>From top to bottom, which of its own events each thread executes "
 	    "in its turn.",
 	    p->heading + 1, p->heading + 1);
-	if (first)
-		fprintf(p->out, " The first %zu turns are left out%s.", first,
+	if (recorded(d))
+		fprintf(p->out, " Before that the trace's events 1\xe2\x80\x93%" PRIu64 " happen as recorded.",
+		        recorded(d));
+	if (d->first)
+		fprintf(p->out, " The first %zu turns%s are left out%s.", d->first, recorded(d) ? " behind these" : "",
 		        p->merged || p->r->unkept ? "" : "; <code>racetrace schedule</code> prints them");
 	put_notes(p, d->anomaly);
-	fprintf(p->out,
-	        "</p>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"schedule of %s\">\n<svg "
-	        "class=\"schedule\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" ",
-	        entry->id, width, height, width, height);
-	put_label(d, entry, first);
-	fputs(">\n", p->out);
-	put_lanes(d, height);
-	for (size_t i = first; i < d->steps.count; i++)
-		put_turn(d, &d->steps.items[i]);
-	put_goal(d);
-	fputs("</svg>\n</div>\n", p->out);
+	fputs("</p>\n", p->out);
 }
 
 bool html_put_schedule(const struct page *p, const struct report_entry *entry)
 {
-	struct drawing d = {.p = p, .anomaly = entry->anomaly, .y = HEAD + MARGIN, .from = -1};
+	struct drawing d;
 	if (!entry->anomaly->schedule)
 		return true;
-	if (!steps_init(&d.steps, p->r->analysis->model, p->r->descriptions, entry->anomaly))
+	if (!drawing_init(&d, p, entry))
 		return false;
-	draw(&d, entry);
+	put_introduction(&d);
+	fprintf(p->out,
+	        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"schedule of %s\">\n<svg "
+	        "class=\"schedule\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" ",
+	        entry->id, d.width, d.height, d.width, d.height);
+	put_label(&d, entry);
+	fputs(">\n", p->out);
+	draw(&d);
+	fputs("</svg>\n</div>\n", p->out);
+	steps_release(&d.steps);
+	return true;
+}
+
+/* Where the first line of the text ends that is not wider than this, broken at a space if it has one. */
+static const char *line_end(const char *text, int width)
+{
+	const char *at = text, *end = text;
+	uint32_t character;
+	for (int n = 0; *at && n < width / CHARACTER; n++) {
+		at += utf8_decode(at, &character);
+		if (!*at || *at == ' ')
+			end = at;
+	}
+	return end == text ? at : end;
+}
+
+/* The title in lines of the picture's width. Returns the height that they take. */
+static int put_title(const struct page *p, const char *title, int width, bool measured)
+{
+	int y = LINE;
+	for (const char *end; *title; title = end + strspn(end, " "), y += LINE) {
+		char line[FINDING_TEXT_MAX];
+		end = line_end(title, width);
+		snprintf(line, sizeof line, "%.*s", (int)(end - title), title);
+		if (measured)
+			continue;
+		fprintf(p->out, "<text class=\"name\" x=\"%d\" y=\"%d\">", MARGIN, y);
+		html_put(p, line);
+		fputs("</text>\n", p->out);
+	}
+	return y;
+}
+
+bool html_put_picture(const struct page *p, const struct report_entry *entry, const char *title)
+{
+	struct drawing d;
+	if (!drawing_init(&d, p, entry))
+		return false;
+	int width = d.width > TITLE_WIDTH ? d.width : TITLE_WIDTH, top = put_title(p, title, width, true);
+	fprintf(p->out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" ",
+	        width, d.height + top, width, d.height + top);
+	put_label(&d, entry);
+	fputs(">\n<title>", p->out);
+	html_put(p, title);
+	fprintf(p->out, "</title>\n<style>%s</style>\n%s\n", html_picture_style, html_picture_arrow);
+	put_title(p, title, width, false);
+	fprintf(p->out, "<g transform=\"translate(0 %d)\">\n", top);
+	draw(&d);
+	fputs("</g>\n</svg>\n", p->out);
 	steps_release(&d.steps);
 	return true;
 }

@@ -1,6 +1,7 @@
 /* Anomalies in JSON: evidence, events with their stacks and locks, schedules, replays. */
 #include "lib/report/follows.h"
 #include "lib/report/json_parts.h"
+#include "lib/report/place.h"
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"
 #include "lib/report/waiting.h"
@@ -37,7 +38,8 @@ static void put_lock(struct json_report *j, const struct held_lock *lock)
 {
 	char name[SUBJECT_NAME_MAX];
 	struct json_writer *w = &j->w;
-	subject_object_name(j->r, lock->addr, &lock->block, name);
+	if (!place_depends(j->r, description_of(j->r->descriptions, lock->acquired), name))
+		subject_object_name(j->r, lock->addr, &lock->block, name);
 	jw_object(w, NULL);
 	jw_text_or_null(w, "name", name);
 	jw_hex(w, "address", lock->addr);
@@ -98,7 +100,8 @@ static void put_details(struct json_report *j, const struct description *d)
 	bool waits =
 	    d->event.op == RT_OP_BLOCK && (d->event.arg == RT_OP_ACQUIRE || d->event.arg == RT_OP_ACQUIRE_SHARED);
 	if (rt_op_group(d->event.op) == RT_GROUP_LOCK || waits) {
-		subject_object_name(j->r, d->event.addr, subject_lock_block(d), name);
+		if (!place_depends(j->r, d, name))
+			subject_object_name(j->r, d->event.addr, subject_lock_block(d), name);
 		jw_text_or_null(w, "lock", name);
 	}
 }

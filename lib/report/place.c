@@ -5,6 +5,7 @@
 #include "lib/trace/own_code.h"
 #include "lib/trace/snippet.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,18 @@ static bool is_parameter(const struct report *r, const struct rt_frame *frame, c
 	return true;
 }
 
+bool place_depends(const struct report *r, const struct description *acquire, char name[SUBJECT_NAME_MAX])
+{
+	char on[SUBJECT_NAME_MAX];
+	if (!acquire || acquire->event.op != RT_OP_ACQUIRE || !acquire->event.arg)
+		return false;
+	subject_object_name(r, acquire->event.arg, NULL, on);
+	if (!on[0])
+		snprintf(on, sizeof on, "0x%" PRIx64, acquire->event.arg);
+	snprintf(name, SUBJECT_NAME_MAX, "depend(mutexinoutset: %.200s)", on);
+	return true;
+}
+
 bool place_locked(const struct report *r, const struct description *acquire, char name[EXPRESSION_MAX])
 {
 	enum { WRAPPERS_MAX = 3 };
@@ -199,6 +212,8 @@ void place_lock_name(const struct report *r, uint64_t addr, const struct memory_
 {
 	char written[EXPRESSION_MAX];
 	subject_object_name(r, addr, NULL, name);
+	if (!name[0] && place_depends(r, acquire, name))
+		return;
 	if (!name[0] && place_locked(r, acquire, written))
 		snprintf(name, SUBJECT_NAME_MAX, "%s", written);
 	else if (!name[0])

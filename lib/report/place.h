@@ -34,6 +34,9 @@ char *place_line(const struct report *r, const struct place *place);
  * Of a function that is handed a pointer to the lock, what its caller hands over.
  * False: it is not known, or the event is no acquire. acquire: NULL: not described. */
 bool place_locked(const struct report *r, const struct description *acquire, char name[EXPRESSION_MAX]);
+/* "depend(mutexinoutset: sum)": the lock that stands for a dependence of OpenMP's tasks, by the variable or the
+ * address. False: the acquire is of another lock. */
+bool place_depends(const struct report *r, const struct description *acquire, char name[SUBJECT_NAME_MAX]);
 /* The lock's name for people: its own, else what an acquire locks, else the block that it is in; "" if nothing is
  * known. block, acquire: NULL: not known. */
 void place_lock_name(const struct report *r, uint64_t addr, const struct memory_block *block,

@@ -22,6 +22,7 @@ const struct report_format report_formats[] = {
     {"sarif", ".sarif", report_sarif, report_sarif_merged},
     {"html", ".html", report_html, report_html_merged},
     {"dot", ".dot", report_dot, NULL},
+    {"svg", ".svg", report_svg, NULL},
     {"gcc", NULL, report_gcc, report_gcc_merged},
     {NULL, NULL, NULL, NULL},
 };
@@ -483,6 +484,15 @@ enum rt_status report_join(struct report *r, struct rt_error *err)
 	if (!status && r->finding && r->findings->count == 1)
 		snprintf(r->findings->items[0].id, sizeof r->findings->items[0].id, "%s", r->finding);
 	return status;
+}
+
+bool report_is_of_one(const struct report *r, const char *format, struct rt_error *err)
+{
+	if (r->count == 1 || r->finding)
+		return true;
+	rt_error_set(err, RT_EUSAGE, "%s draws one anomaly, and there are %zu: say which by --anomaly, or --finding",
+	             format, r->count);
+	return false;
 }
 
 const struct description *report_event(const struct report *r, uint32_t e)

@@ -258,19 +258,31 @@ static bool has_step(const struct flows *f, size_t n, uint32_t thread)
 	return false;
 }
 
+/* What the code flow is. The schedule of a later window goes on where the events before it end. */
+static void say_flow(const struct model *m, const struct anomaly *anomaly, char *said, size_t size)
+{
+	const char *what = anomaly->schedule->count > STEPS_MAX
+	                       ? "a schedule that shows it; its first steps are left out"
+	                   : anomaly->guess      ? "a guess at a schedule that shows it, and no proof"
+	                   : anomaly->need_count ? "what shows it if reads see other writes than they saw"
+	                   : anomaly->uncertain ? "a schedule that shows it, if time stamps tell which writes were seen"
+	                                        : "a schedule that shows it";
+	if (m->recorded)
+		snprintf(said, size, "after events 1-%" PRIu64 " as recorded: %s", m->recorded, what);
+	else
+		snprintf(said, size, "%s", what);
+}
+
 /* The schedule as a code flow: how far each thread runs, in turns, and the anomaly's own events. Thread flows are in
  * the order in which the threads first run. */
 void sarif_code_flow(struct sarif *s, const struct anomaly *anomaly)
 {
 	struct flows f;
+	char said[200];
 	flows_init(&f, s->r->analysis->model, anomaly);
+	say_flow(s->r->analysis->model, anomaly, said, sizeof said);
 	jw_object(&s->w, NULL);
-	sarif_message(&s->w, "message",
-	              anomaly->schedule->count > STEPS_MAX ? "a schedule that shows it; its first steps are left out"
-	              : anomaly->guess                     ? "a guess at a schedule that shows it, and no proof"
-	              : anomaly->need_count                ? "what shows it if reads see other writes than they saw"
-	              : anomaly->uncertain ? "a schedule that shows it, if time stamps tell which writes were seen"
-	                                   : "a schedule that shows it");
+	sarif_message(&s->w, "message", said);
 	jw_array(&s->w, "threadFlows");
 	for (size_t i = 0; i < f.count; i++)
 		if (!has_step(&f, i, f.steps[i].thread))

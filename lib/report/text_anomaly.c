@@ -16,7 +16,8 @@ void text_put_lock_name(const struct printer *p, uint64_t addr, const struct mem
                         const struct description *acquire)
 {
 	char name[SUBJECT_NAME_MAX], written[EXPRESSION_MAX];
-	subject_object_name(p->r, addr, block, name);
+	if (!place_depends(p->r, acquire, name))
+		subject_object_name(p->r, addr, block, name);
 	bool known = (!name[0] || (block && block->alloc)) && place_locked(p->r, acquire, written);
 	if (known)
 		text_put_styled(p, BOLD, written);

@@ -1,5 +1,6 @@
 /* The plan as the file has it (tracefmt/plan.h); see planner.h. */
 #include "lib/schedule/planner.h"
+#include "tracefmt/child.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +39,8 @@ static void write_threads(struct planner *p, struct rt_plan *plan)
 	uint64_t at = 0;
 	for (uint32_t i = 0; i < p->thread_count; i++) {
 		const struct thread_plan *t = &p->threads[i];
-		const char *dot = strrchr(info->threads[i].name, '.');
 		threads[i] = (struct rt_plan_thread){.parent = info->threads[i].parent,
-		                                     .child_number = dot ? (uint32_t)strtoul(dot + 1, NULL, 10) : 0,
+		                                     .child_number = rt_child_number(info->threads[i].name),
 		                                     .first_mark = at,
 		                                     .mark_count = t->mark_count};
 		states[i].task = RT_PLAN_NONE;

@@ -25,23 +25,6 @@ enum { READS_MAX = 16, ALIKE_MAX = 64, CANDIDATES_MAX = 4096, WRITES_MAX = 32 };
 /* Of a look-up: writes of the link behind the act that are offered, and that are looked at. */
 enum { NEXT = 2, LOOKED_AT = 256 };
 
-static const struct pattern check_act = {.name = "check-w-act",
-                                         .kind = ANOMALY_ATOMICITY,
-                                         .count = 3,
-                                         .threads = {0, 1, 0},
-                                         .cells = {0, 0, 0},
-                                         .regions = {0, 1, 2},
-                                         .accesses = {PATTERN_READ, PATTERN_WRITE, PATTERN_READ | PATTERN_WRITE}};
-
-/* Of a look-up the act is on the object that was found. */
-static const struct pattern lookup_act = {.name = "lookup-w-act",
-                                          .kind = ANOMALY_ATOMICITY,
-                                          .count = 3,
-                                          .threads = {0, 1, 0},
-                                          .cells = {0, 0, 1},
-                                          .regions = {0, 1, 2},
-                                          .accesses = {PATTERN_READ, PATTERN_WRITE, PATTERN_WRITE}};
-
 struct check_act_seen {
 	uint32_t cell, read, again; /* again: read once more in the next section; MODEL_NONE: not read */
 	bool often;                 /* read there more than once */
@@ -459,7 +442,7 @@ static bool offer(struct check_act_finder *s, const struct check_act_candidate *
 		return false;
 	uint32_t events[] = {c->e1, e2, c->e3};
 	bool observed = rt_trace_info(m->trace)->exact && c->e1 < e2 && e2 < c->e3;
-	found_tuple(&s->found, lookup ? &lookup_act : &check_act, events, observed);
+	found_tuple(&s->found, lookup ? &pattern_lookup_act : &pattern_check_act, events, observed);
 	return true;
 }
 
@@ -489,8 +472,8 @@ static void offer_next(struct check_act_finder *s, const struct check_act_candid
  */
 void check_act_settle(const struct model *m, struct anomaly *a)
 {
-	bool lookup = a->pattern == lookup_act.name;
-	if ((a->pattern != check_act.name && !lookup) || a->verdict != VERDICT_CONDITIONAL || !a->need_count ||
+	bool lookup = anomaly_is_lookup(a);
+	if ((!anomaly_is_check(a) && !lookup) || a->verdict != VERDICT_CONDITIONAL || !a->need_count ||
 	    (!lookup && a->need_count < a->need_total))
 		return;
 	for (uint32_t i = 0; i < a->need_count && !lookup; i++)

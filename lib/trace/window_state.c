@@ -64,7 +64,7 @@ static void acquire(struct state *s, struct state_thread *t, const struct rt_eve
 	*hold = (struct state_hold){*e, 1};
 	hold->acquire.addr = lock;
 	hold->acquire.op = op;
-	hold->acquire.arg = 0;
+	hold->acquire.arg = e->op == RT_OP_ACQUIRE ? e->arg : 0;
 	hold->acquire.flags = 0;
 }
 

@@ -98,17 +98,20 @@ static bool take_name(struct collector *c, uint32_t thread, char *name)
 }
 
 #define MAIN "main"
-/* A thread is named by its creation: "main", its first child "main.1". */
+/* A thread is named by its creation: "main", its first child "main.1", its first task "main.task1". */
 static char *make_name(const struct collector *c, const struct rt_slot *slot, uint32_t thread)
 {
 	/* Of an attached program, main may do nothing meanwhile. */
 	const char *parent = slot->parent == 0 ? MAIN : thread_name(c, slot->parent);
-	char *name;
 	if (thread == 0)
 		return strdup(MAIN);
-	if (parent)
-		return asprintf(&name, "%s.%u", parent, slot->child_number) < 0 ? NULL : name;
-	return asprintf(&name, "thread.%u", thread) < 0 ? NULL : name;
+	uint32_t number = parent ? slot->child_number : thread;
+	parent = parent ? parent : "thread";
+	size_t size = (size_t)rt_child_name(NULL, 0, parent, number) + 1;
+	char *name = malloc(size);
+	if (name)
+		rt_child_name(name, size, parent, number);
+	return name;
 }
 
 static void write_records(struct collector *c, uint32_t thread, const struct rt_record *records, size_t n)

@@ -133,7 +133,8 @@ static void depends_begin(const struct task *t)
 		depend_after(t->parent, t->dependence[i], t->pc);
 	for (size_t i = 0; i < t->depends; i++)
 		if (t->dependence[i].how == DEPENDS_EXCLUSIVE && !depends_already(t, i))
-			rt_emit_sync(RT_OP_ACQUIRE, depend_lock(t->parent, t->dependence[i]), 0, t->pc, 0);
+			rt_emit_sync(RT_OP_ACQUIRE, depend_lock(t->parent, t->dependence[i]), t->dependence[i].address,
+			             t->pc, 0);
 }
 
 static void depends_end(const struct task *t)

@@ -218,10 +218,10 @@ void rt_slot_end(struct rt_slot *slot);    /* to be drained */
 void rt_slot_label(struct rt_slot *slot, const char *name); /* names its thread in the trace */
 /*
  * Numbers the new thread, emits FORK; returns its number in the trace. number: among its parent's children, by which it
- * is named; 0: the next. Those of these kinds do not count among others, of which no parent has a million:
+ * is named; 0: the next. Tasks of OpenMP (tracefmt/child.h) do not count among others, nor does an adopted thread,
+ * whose creation was not seen: no parent has a million.
  */
-#define RT_CHILD_ADOPTED 1000000u /* its creation was not seen */
-#define RT_CHILD_TASK 2000000u    /* no thread of the system's */
+#define RT_CHILD_ADOPTED 1000000u
 uint32_t rt_slot_announce(struct rt_slot *slot, uint32_t number, uintptr_t pc);
 /*
  * Of a thread that runs a signal's handler before it has begun: waits until its maker has announced it. True if that

@@ -180,4 +180,40 @@ timeout 60 "$RACETRACE" analyze -f text --fail-on never more.zst >out 2>err
 says '`second` closes the stream from main (more.cc:' 'second: main.2 closes' '  fix: close it only after the last use'
 says 'writes the vtable pointer of `main' '  fix: let other threads use the object only after its constructor'
 says 'writes it, though both hold `handed`' '  fix: hold one lock at both places; in between this one is released by another thread'
+
+# Tasks of OpenMP have names, and the lock of a dependence that of what they depend on.
+cat >tasks.c <<'C'
+static int sum, *cell;
+int main(void)
+{
+	int local = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	{
+		cell = &local;
+#pragma omp task depend(mutexinoutset : sum)
+		sum += 1;
+#pragma omp task depend(mutexinoutset : sum)
+		sum += 2;
+#pragma omp task
+		sum += 3;
+#pragma omp task depend(mutexinoutset : cell[0])
+		cell[0] += 1;
+#pragma omp task
+		cell[0] += 2;
+	}
+	return local && sum ? 0 : 1;
+}
+C
+gcc -g -O1 -fsanitize=thread -Wno-tsan -fopenmp tasks.c -o tasks || exit 1
+timeout 60 "$RACETRACE" record -o tasks.zst ./tasks >out 2>err
+timeout 60 "$RACETRACE" analyze -f text --fail-on never tasks.zst >out 2>err
+says 'without `depend(mutexinoutset: sum)`, which' '(task) reads and writes, holding depend(mutexinoutset: sum)' 'fix: hold `depend(mutexinoutset: sum)` at tasks.c:14'
+grep -qE 'main(\.[0-9])?\.task3 \(task\) (reads|writes)' out || { echo "no name of a task: $(cat out)"; fail=1; }
+grep -qE 'holding depend\(mutexinoutset: (0x[0-9a-f]+|.*local.*)\)' out || { echo "no name of a dependence on a stack: $(cat out)"; fail=1; }
+timeout 60 "$RACETRACE" analyze -f json --fail-on never tasks.zst >out 2>err
+jq -e '[.anomalies[].events[].locks[].name] | index("depend(mutexinoutset: sum)")' out >/dev/null || { echo "JSON has no name of it"; fail=1; }
+# A schedule names them, too, and replay finds them by their number among tasks.
+timeout 60 "$RACETRACE" replay --finding F1 -f json tasks.zst >out 2>err
+grep -q '"confirmed"' out || { echo "not replayed: $(head -c 600 out) $(cat err)"; fail=1; }
 [ $fail = 0 ]

@@ -34,9 +34,9 @@ sed 's/counter/&\\u001b[31m\\u009b\\u202e\\u2028\\u2066/g; s/"work/&\\u001b[31m\
 trace="hostile$bad.jsonl"
 "$racetrace" analyze --kinds race --format json "$trace" | jq -e '[.anomalies[].variable.name | contains("\u202e")] | any' >/dev/null ||
 	wrong 'the hostile names are not in the report: this test is broken'
-for format in text json sarif html gcc dot; do
+for format in text json sarif html gcc dot svg; do
 	one=()
-	[ $format != dot ] || one=(--anomaly R1)
+	[[ $format != @(dot|svg) ]] || one=(--anomaly R1)
 	"$racetrace" analyze --all "${one[@]}" --format $format "$trace" >out 2>err
 	[ $? -le 1 ] || wrong "analyze --format $format: $(cat -v err)"
 	[ -s out ] || wrong "$format: no report"

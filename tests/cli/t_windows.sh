@@ -53,9 +53,13 @@ findings() {
 # The events are the trace's own, in each format.
 run 1 analyze --max-memory 40M --format text large.std
 grep -q 'seen in [0-9]* of [0-9]* windows, first in events 1 to ' out || wrong "$(cat out)"
-for format in html sarif gcc; do
-	run 1 analyze --max-memory 40M --format $format -o large.out large.std
-done
+run 1 analyze --max-memory 40M --format gcc -o large.out large.std
+# Pictures and code flows of later windows say that what was recorded before comes first.
+run 1 analyze --max-memory 40M -f html=large.html -f sarif=large.sarif large.std
+grep -qE "Before that the trace's events 1.{1,3}[0-9]+ happen as recorded" large.html &&
+	grep -qE '<rect class="turn" x="6" .*>1.{1,3}[0-9]+ as recorded</text>' large.html || wrong "a picture without what comes before it"
+jq -e '[.runs[0].results[].codeFlows[]?.message.text | select(test("^after events 1-[0-9]+ as recorded: a schedule that shows it"))] | length > 0' \
+	large.sarif >/dev/null || wrong "no code flow says what comes before it: $(jq -c '[.runs[0].results[].codeFlows[]?.message.text] | unique' large.sarif)"
 run 3 analyze --max-memory 40M --all large.std
 run 3 analyze --max-memory 40M --finding F1 large.std
 says "allow more with --max-memory"

@@ -34,10 +34,10 @@ int main(void)
 	NAME_AT(dependence(&bytes[1], 1), "reads-of-second");
 #pragma omp parallel num_threads(1)
 	{
-		// expect main.2000001: hb-after writes-of-first, hb-before reads-of-first
+		// expect main.task1: hb-after writes-of-first, hb-before reads-of-first
 #pragma omp task depend(in : bytes[0])
 		done++;
-		// expect main.2000002: hb-after writes-of-second, hb-after reads-of-second, hb-before writes-of-second
+		// expect main.task2: hb-after writes-of-second, hb-after reads-of-second, hb-before writes-of-second
 #pragma omp task depend(inout : bytes[1])
 		done++;
 	}
