@@ -38,6 +38,13 @@
 	__asm__(".globl " #name ", __interceptor_" #name "\n\t.type " #name ", @function\n\t"                          \
 	        ".set " #name ", " #of "\n\t.set __interceptor_" #name ", " #of)
 
+/* So are those for floating point types of fixed sizes, of a function of this file for each type of C. */
+#define SAME(name, behind)                                                                                             \
+	ALIAS(name##f32##behind, name##f##behind);                                                                     \
+	ALIAS(name##f64##behind, name##behind);                                                                        \
+	ALIAS(name##f32x##behind, name##behind);                                                                       \
+	ALIAS(name##f64x##behind, name##l##behind)
+
 /* Accesses of n bytes, of the whole object, of a string with its end. */
 #define IN_N(p, n) rt_call_access(RT_OP_READ, p, (size_t)(n), pc)
 #define OUT_N(p, n) rt_call_access(RT_OP_WRITE, p, (size_t)(n), pc)

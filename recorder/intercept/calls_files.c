@@ -7,6 +7,7 @@
 #include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ipc.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
@@ -47,6 +48,15 @@ CHANGES_FILE(fchownat, (int folder, const char *path, uid_t user, gid_t group, i
              (folder, path, user, group, flags))
 CHANGES_FILE(truncate, (const char *path, off_t size), (path, size))
 CHANGES_FILE(truncate64, (const char *path, off64_t size), (path, size))
+CALL(int, removexattr, (const char *path, const char *name), (path, name), STR(path); STR(name), )
+CALL(int, lremovexattr, (const char *path, const char *name), (path, name), STR(path); STR(name), )
+CALL(int, fremovexattr, (int fd, const char *name), (fd, name), STR(name), )
+CHANGES_FILE(lchmod, (const char *path, mode_t mode), (path, mode))
+CHANGES_FILE(lutimes, (const char *path, const struct timeval times[2]), (path, times))
+CALL(ssize_t, getdents64, (int fd, void *to, size_t size), (fd, to, size), , if (r > 0) OUT_N(to, r))
+CALL(ssize_t, getdirentries, (int fd, char *restrict to, size_t size, off_t *restrict at), (fd, to, size, at), ,
+     WHEN(r >= 0, OUT_N(to, r); OUT(at)))
+CALL(key_t, ftok, (const char *path, int project), (path, project), STR(path), )
 CALL(long, pathconf, (const char *path, int name), (path, name), STR(path), )
 #define PATHS(name, parameters, arguments)                                                                             \
 	CALL(int, name, parameters, arguments, STR(old); STR(new); rt_name_changes(old, pc);                           \

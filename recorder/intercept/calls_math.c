@@ -18,6 +18,12 @@
 FLOATS(double, )
 FLOATS(float, f)
 FLOATS(long double, l)
+SAME(frexp, );
+SAME(modf, );
+SAME(remquo, );
+SAME(lgamma, _r);
+SAME(sincos, );
+SAME(nan, );
 
 /* Random numbers */
 CALL(int, rand_r, (unsigned *seed), (seed), INOUT(seed), )

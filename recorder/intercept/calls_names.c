@@ -52,6 +52,16 @@ CALL(int, getgrouplist, (const char *user, gid_t group, gid_t *groups, int *n), 
      IN(n), OUT(n); if (r >= 0) OUT_N(groups, (size_t)r * sizeof *groups))
 STATIC(spwd, getspnam, (const char *name), (name), STR(name), sp_namp)
 STATIC(spwd, getspent, (void), (), , sp_namp)
+FILLS(spwd, getspent_r, (struct spwd * to, char *memory, size_t size, struct spwd **found), (M), , sp_namp)
+FILLS(spwd, fgetspent_r, (FILE * f, struct spwd *to, char *memory, size_t size, struct spwd **found), (f, M), , sp_namp)
+STATIC(spwd, fgetspent, (FILE * f), (f), , sp_namp)
+STATIC(spwd, sgetspent, (const char *s), (s), STR(s), sp_namp)
+FILLS(spwd, sgetspent_r, (const char *s, struct spwd *to, char *memory, size_t size, struct spwd **found), (s, M),
+      STR(s), sp_namp)
+CALL(int, putpwent, (const struct passwd *restrict from, FILE *restrict f), (from, f), IN(from), )
+CALL(int, putgrent, (const struct group *restrict from, FILE *restrict f), (from, f), IN(from), )
+CALL(int, putspent, (const struct spwd *from, FILE *f), (from, f), IN(from), )
+CALL(int, getpw, (uid_t id, char *to), (id, to), , if (r == 0) OUT_STR(to))
 FILLS(spwd, getspnam_r, (const char *name, struct spwd *to, char *memory, size_t size, struct spwd **found), (name, M),
       STR(name), sp_namp)
 
@@ -105,6 +115,23 @@ CALL(int, getnameinfo,
      LEAVES; AWAITS(OUTSIDE), RETURNS; BLOCKS;
      WHEN(r == 0, if (host_size) OUT_STR(host); if (service_size) OUT_STR(service)))
 
+#define NET_FILLS(name, parameters, arguments, before)                                                                 \
+	CALL(                                                                                                          \
+	    int, name, parameters, arguments, before, OUT(error); if (r == 0) OUT(found); if (r == 0 && *found) {      \
+		    OUT(to);                                                                                           \
+		    OUT_STR(to->n_name);                                                                               \
+	    })
+NET_FILLS(getnetbyname_r, (const char *restrict name, MEMORY(netent), int *restrict error), (name, M, error), STR(name))
+NET_FILLS(getnetbyaddr_r, (uint32_t net, int family, MEMORY(netent), int *restrict error), (net, family, M, error), )
+NET_FILLS(getnetent_r, (MEMORY(netent), int *restrict error), (M, error), )
+FILLS(servent, getservent_r, (MEMORY(servent)), (M), , s_name)
+STATIC(rpcent, getrpcbyname, (const char *name), (name), STR(name), r_name)
+STATIC(rpcent, getrpcbynumber, (int number), (number), , r_name)
+STATIC(rpcent, getrpcent, (void), (), , r_name)
+FILLS(rpcent, getrpcbyname_r, (const char *name, MEMORY(rpcent)), (name, M), STR(name), r_name)
+FILLS(rpcent, getrpcbynumber_r, (int number, MEMORY(rpcent)), (number, M), , r_name)
+FILLS(rpcent, getrpcent_r, (MEMORY(rpcent)), (M), , r_name)
+
 /* Interfaces and addresses. inet_ntoa's text is each thread's own, ether_ntoa's is not. */
 CALL(unsigned, if_nametoindex, (const char *name), (name), STR(name), )
 CALL(char *, if_indextoname, (unsigned index, char to[IF_NAMESIZE]), (index, to), , if (r) OUT_STR(to))
@@ -119,6 +146,11 @@ CALL(const char *, inet_ntop, (int family, const void *restrict from, char *rest
      if (family == AF_INET || family == AF_INET6)
          IN_N(from, family == AF_INET6 ? sizeof(struct in6_addr) : sizeof(struct in_addr)),
      if (r) OUT_STR(to))
+CALL(char *, inet_net_ntop, (int family, const void *from, int bits, char *to, size_t size),
+     (family, from, bits, to, size), , if (r) OUT_STR(to))
+CALL(int, inet_net_pton, (int family, const char *s, void *to, size_t size), (family, s, to, size), STR(s),
+     if (r > 0) OUT_N(to, (r + 7) / 8))
+CALL(char *, inet_neta, (in_addr_t net, char *to, size_t size), (net, to, size), , if (r) OUT_STR(to))
 CALL(char *, ether_ntoa, (const struct ether_addr *from), (from), IN(from), RESULT_STR)
 CALL(char *, ether_ntoa_r, (const struct ether_addr *from, char *to), (from, to), IN(from), if (r) OUT_STR(to))
 CALL(struct ether_addr *, ether_aton, (const char *s), (s), STR(s), RESULT)
@@ -144,6 +176,15 @@ CALL(int, setsockopt, (int fd, int level, int option, const void *from, socklen_
      rt_fd_option(fd, level, option), )
 
 /* Login records */
+#define LOGIN_FILLS(name, parameters, arguments, before)                                                               \
+	CALL(int, name, parameters, arguments, before, WHEN(r == 0, OUT(to); OUT(found)))
+LOGIN_FILLS(getutent_r, (struct utmp * to, struct utmp **found), (to, found), )
+LOGIN_FILLS(getutid_r, (const struct utmp *id, struct utmp *to, struct utmp **found), (id, to, found), IN(id))
+LOGIN_FILLS(getutline_r, (const struct utmp *line, struct utmp *to, struct utmp **found), (line, to, found), IN(line))
+CALL_VOID(getutmp, (const struct utmpx *from, struct utmp *to), (from, to), IN(from), OUT(to))
+CALL_VOID(getutmpx, (const struct utmp *from, struct utmpx *to), (from, to), IN(from), OUT(to))
+CALL_VOID(updwtmp, (const char *file, const struct utmp *from), (file, from), STR(file); IN(from), )
+CALL_VOID(updwtmpx, (const char *file, const struct utmpx *from), (file, from), STR(file); IN(from), )
 CALL(struct utmp *, getutent, (void), (), , RESULT)
 CALL(struct utmp *, getutid, (const struct utmp *id), (id), IN(id), RESULT)
 CALL(struct utmp *, getutline, (const struct utmp *line), (line), IN(line), RESULT)

@@ -137,6 +137,12 @@ CALL(int, getcpu, (unsigned *cpu, unsigned *node), (cpu, node), , WHEN(r == 0, O
 
 /* Terminals: the names are static. */
 CALL(int, tcgetattr, (int fd, struct termios *to), (fd, to), , if (r == 0) OUT(to))
+CALL(speed_t, cfgetispeed, (const struct termios *from), (from), IN(from), )
+CALL(speed_t, cfgetospeed, (const struct termios *from), (from), IN(from), )
+CALL(int, cfsetispeed, (struct termios * to, speed_t speed), (to, speed), INOUT(to), )
+CALL(int, cfsetospeed, (struct termios * to, speed_t speed), (to, speed), INOUT(to), )
+CALL(int, cfsetspeed, (struct termios * to, speed_t speed), (to, speed), INOUT(to), )
+CALL_VOID(cfmakeraw, (struct termios * to), (to), INOUT(to), )
 CALL(int, tcsetattr, (int fd, int when, const struct termios *from), (fd, when, from), IN(from), )
 CALL(char *, ttyname, (int fd), (fd), , RESULT_STR)
 CALL(int, ttyname_r, (int fd, char *to, size_t size), (fd, to, size), , if (r == 0) OUT_STR(to))
@@ -209,6 +215,19 @@ CALL(int, pthread_attr_setaffinity_np, (pthread_attr_t * to, size_t size, const 
 CALL(int, pthread_getattr_np, (pthread_t thread, pthread_attr_t *to), (thread, to), , if (r == 0) OUT(to))
 CALL(int, pthread_attr_init, (pthread_attr_t * to), (to), , if (r == 0) OUT(to))
 CALL(int, pthread_attr_destroy, (pthread_attr_t * to), (to), INOUT(to), )
+CALL(int, pthread_getattr_default_np, (pthread_attr_t * to), (to), , if (r == 0) OUT(to))
+CALL(int, pthread_setattr_default_np, (const pthread_attr_t *from), (from), IN(from), )
+CALL(int, pthread_attr_getsigmask_np, (const pthread_attr_t *from, sigset_t *to), (from, to), IN(from),
+     if (r == 0) OUT(to))
+CALL(int, pthread_attr_setsigmask_np, (pthread_attr_t * to, const sigset_t *from), (to, from), INOUT(to); IN(from), )
+#define ATTRIBUTES(name, type)                                                                                         \
+	CALL(int, name##_init, (type * to), (to), , if (r == 0) OUT(to))                                               \
+	CALL(int, name##_destroy, (type * to), (to), INOUT(to), )
+ATTRIBUTES(pthread_mutexattr, pthread_mutexattr_t)
+ATTRIBUTES(pthread_condattr, pthread_condattr_t)
+ATTRIBUTES(pthread_rwlockattr, pthread_rwlockattr_t)
+ATTRIBUTES(pthread_barrierattr, pthread_barrierattr_t)
+SETS(pthread_mutexattr_setprioceiling, pthread_mutexattr_t, int)
 GETS(pthread_mutexattr_getprioceiling, pthread_mutexattr_t, int)
 GETS(pthread_mutexattr_getprotocol, pthread_mutexattr_t, int)
 SETS(pthread_mutexattr_setprotocol, pthread_mutexattr_t, int)

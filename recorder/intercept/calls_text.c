@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <locale.h>
 #include <obstack.h>
+#include <printf.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,8 @@
 #undef dgettext
 #undef dcgettext
 #undef ngettext
+#undef dngettext
+#undef dcngettext
 #undef textdomain
 #undef bindtextdomain
 
@@ -81,6 +84,7 @@ CALL(int, mbtowc, (wchar_t *restrict to, const char *restrict s, size_t n), (to,
 CALL(int, wctomb, (char *to, wchar_t c), (to, c), CHANGES(wctomb_state), if (r > 0) OUT_N(to, r))
 CALL(size_t, mbrlen, (const char *restrict s, size_t n, mbstate_t *restrict state), (s, n, state), STATE(mbrlen_state),
      IN_N(s, bytes_read(r, n)))
+ALIAS(__mbrlen, mbrlen);
 CALL(size_t, mbrtowc, (wchar_t *restrict to, const char *restrict s, size_t n, mbstate_t *restrict state),
      (to, s, n, state), STATE(mbrtowc_state), IN_N(s, bytes_read(r, n));
      if (s && r <= n) OUT(to))
@@ -156,6 +160,10 @@ CALL(int, strverscmp, (const char *a, const char *b), (a, b), STR(a); STR(b), )
 CALL(size_t, wcsftime, (wchar_t *restrict to, size_t n, const wchar_t *restrict format, const struct tm *restrict from),
      (to, n, format, from), WSTR(format);
      IN(from), if (r) OUT_N(to, (r + 1) * sizeof *to))
+CALL(size_t, wcsftime_l,
+     (wchar_t *restrict to, size_t n, const wchar_t *restrict format, const struct tm *restrict from, locale_t l),
+     (to, n, format, from, l), WSTR(format);
+     IN(from), if (r) OUT_N(to, (r + 1) * sizeof *to))
 
 /* Locales and messages. What strerror and strsignal return is constant or each thread's own. */
 /* GNU's strerror_r takes the caller's memory only for what has no text of its own. */
@@ -167,7 +175,17 @@ CALL(locale_t, newlocale, (int mask, const char *name, locale_t base), (mask, na
 CALL(char *, gettext, (const char *s), (s), STR(s), )
 CALL(char *, dgettext, (const char *domain, const char *s), (domain, s), STR(domain); STR(s), )
 CALL(char *, dcgettext, (const char *domain, const char *s, int category), (domain, s, category), STR(domain); STR(s), )
+ALIAS(__dgettext, dgettext);
+ALIAS(__dcgettext, dcgettext);
 CALL(char *, ngettext, (const char *one, const char *many, unsigned long n), (one, many, n), STR(one); STR(many), )
+CALL(char *, dngettext, (const char *domain, const char *one, const char *many, unsigned long n),
+     (domain, one, many, n), STR(domain);
+     STR(one); STR(many), )
+CALL(char *, dcngettext, (const char *domain, const char *one, const char *many, unsigned long n, int category),
+     (domain, one, many, n, category), STR(domain);
+     STR(one); STR(many), )
+CALL(char *, bind_textdomain_codeset, (const char *domain, const char *codes), (domain, codes), STR(domain);
+     STR(codes), )
 CALL(char *, textdomain, (const char *domain), (domain), STR(domain), )
 CALL(char *, bindtextdomain, (const char *domain, const char *folder), (domain, folder), STR(domain); STR(folder), )
 
@@ -186,6 +204,25 @@ CALL(int, glob, (const char *restrict pattern, int flags, int (*failed)(const ch
 CALL(int, glob64, (const char *restrict pattern, int flags, int (*failed)(const char *, int), glob64_t *restrict paths),
      (pattern, flags, failed, paths), STR(pattern), OUT(paths))
 CALL_VOID(globfree, (glob_t * paths), (paths), INOUT(paths), )
+CALL_VOID(globfree64, (glob64_t * paths), (paths), INOUT(paths), )
+CALL(int, glob_pattern_p, (const char *pattern, int quote), (pattern, quote), STR(pattern), )
+CALL(int, rpmatch, (const char *s), (s), STR(s), )
+CALL(size_t, parse_printf_format, (const char *restrict format, size_t n, int *restrict types), (format, n, types),
+     STR(format), OUT_N(types, (r < n ? r : n) * sizeof *types))
+#define REGEX struct re_pattern_buffer *regex
+#define FOUND(is, registers)                                                                                           \
+	WHEN(is, OUT(registers); if (registers) OUT_N((registers)->start, (registers)->num_regs * sizeof(regoff_t)))
+CALL(const char *, re_compile_pattern, (const char *pattern, size_t size, REGEX), (pattern, size, regex),
+     IN_N(pattern, size);
+     INOUT(regex), )
+CALL(int, re_compile_fastmap, (REGEX), (regex), INOUT(regex), )
+CALL(regoff_t, re_match, (REGEX, const char *s, regoff_t size, regoff_t start, struct re_registers *registers),
+     (regex, s, size, start, registers), IN(regex);
+     IN_N(s, size), FOUND(r >= 0, registers))
+CALL(regoff_t, re_search,
+     (REGEX, const char *s, regoff_t size, regoff_t start, regoff_t range, struct re_registers *registers),
+     (regex, s, size, start, range, registers), IN(regex);
+     IN_N(s, size), FOUND(r >= 0, registers))
 /* A command in it is executed by another process, which may outlive the call. */
 CALL(int, wordexp, (const char *restrict s, wordexp_t *restrict to, int flags), (s, to, flags), STR(s); USES(environ);
      WHEN(!(flags & WRDE_NOCMD), rt_call_at(RT_AT_FORK)), if (r == 0 || r == WRDE_NOSPACE) OUT(to))

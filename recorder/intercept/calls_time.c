@@ -36,7 +36,15 @@ CALL(size_t, strftime_l,
 CALL(char *, strptime, (const char *restrict s, const char *restrict format, struct tm *restrict to), (s, format, to),
      STR(s);
      STR(format), if (r) OUT(to))
+CALL(char *, strptime_l, (const char *restrict s, const char *restrict format, struct tm *restrict to, locale_t locale),
+     (s, format, to, locale), STR(s);
+     STR(format), if (r) OUT(to))
 CALL(struct tm *, getdate, (const char *s), (s), STR(s); USES(environ), RESULT)
+CALL(int, adjtimex, (struct timex * time), (time), INOUT(time), )
+CALL(int, ntp_adjtime, (struct timex * time), (time), INOUT(time), )
+CALL(int, clock_adjtime, (clockid_t clock, struct timex *time), (clock, time), INOUT(time), )
+CALL(int, ntp_gettimex, (struct ntptimeval * to), (to), , OUT(to))
+CALL(int, timespec_getres, (struct timespec * to, int base), (to, base), , if (r) OUT(to))
 CALL(int, getdate_r, (const char *restrict s, struct tm *restrict to), (s, to), STR(s);
      USES(environ), if (r == 0) OUT(to))
 

@@ -43,6 +43,10 @@ COMPARES(wcscmp, false)
 COMPARES(wcscasecmp, true)
 COMPARES_N(wcsncmp, false)
 COMPARES_N(wcsncasecmp, true)
+CALL(int, wcscasecmp_l, (const wchar_t *a, const wchar_t *b, locale_t l), (a, b, l),
+     compares(a, b, SIZE_MAX, true, pc), )
+CALL(int, wcsncasecmp_l, (const wchar_t *a, const wchar_t *b, size_t n, locale_t l), (a, b, n, l),
+     compares(a, b, n, true, pc), )
 CALL(int, wmemcmp, (const wchar_t *a, const wchar_t *b, size_t n), (a, b, n), IN_W(a, n); IN_W(b, n), )
 
 /* What of a string is copied: with its end, if it is that short; the rest of what wcsncpy fills is written too. */
@@ -71,6 +75,7 @@ CALL(wchar_t *, wmemset, (wchar_t * to, wchar_t c, size_t n), (to, c, n), OUT_W(
 CALL(wchar_t *, wmempcpy, (FROM_TO, size_t n), (to, from, n), IN_W(from, n); OUT_W(to, n), )
 
 CALL(size_t, wcsnlen, (const wchar_t *s, size_t max), (s, max), , IN_W(s, r < max ? r + 1 : max))
+CALL(int, wcswidth, (const wchar_t *s, size_t max), (s, max), IN_W(s, characters(s, max)), )
 CALL(wchar_t *, wcschr, (const wchar_t *s, wchar_t c), (s, c), , IN_W(s, up_to(s, r, SIZE_MAX)))
 CALL(wchar_t *, wcschrnul, (const wchar_t *s, wchar_t c), (s, c), , IN_W(s, up_to(s, r, SIZE_MAX)))
 CALL(wchar_t *, wmemchr, (const wchar_t *s, wchar_t c, size_t n), (s, c, n), , IN_W(s, r ? up_to(s, r, n) : n))

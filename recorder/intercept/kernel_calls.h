@@ -124,6 +124,7 @@ KERNEL(int, inotify_init1, SYS_inotify_init1, 1, (int, flags), , rt_fd_watches_f
 KERNEL(int, inotify_add_watch, SYS_inotify_add_watch, 3, (int, fd, const char *, path, uint32_t, mask), STR(path);
        FD(fd); SENDS(fd), )
 KERNEL(int, inotify_rm_watch, SYS_inotify_rm_watch, 2, (int, fd, int, watch), FD(fd); SENDS(fd), )
+LIBRARY(int, shm_open, 3, (const char *, name, int, flags, unsigned, mode), STR(name), if (r >= 0) rt_fd_opened(r))
 KERNEL(int, memfd_create, SYS_memfd_create, 2, (const char *, name, unsigned, flags), STR(name), rt_fd_opened(r))
 LIBRARY(int, pidfd_open, 2, (pid_t, pid, unsigned, flags), , rt_fd_signals(r))
 NUMBER(int, SYS_pidfd_open, 2, (pid_t, pid, unsigned, flags), , rt_fd_signals(r))

@@ -8,7 +8,7 @@
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ /* or the C library's headers define some of these themselves */
 #endif
-#include "recorder/intercept/sync.h"
+#include "recorder/intercept/call.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -408,6 +408,18 @@ RT_INTERPOSE(int, strncasecmp, (const char *a, const char *b, size_t n))
 	return RT_REAL(strncasecmp)(a, b, n);
 }
 
+RT_INTERPOSE(int, strcasecmp_l, (const char *a, const char *b, locale_t locale))
+{
+	compares(a, b, SIZE_MAX, true, RT_PC);
+	return RT_REAL(strcasecmp_l)(a, b, locale);
+}
+
+RT_INTERPOSE(int, strncasecmp_l, (const char *a, const char *b, size_t n, locale_t locale))
+{
+	compares(a, b, n, true, RT_PC);
+	return RT_REAL(strncasecmp_l)(a, b, n, locale);
+}
+
 RT_INTERPOSE(int, strcoll, (const char *a, const char *b))
 {
 	if (rt_appending()) {
@@ -527,63 +539,6 @@ RT_INTERPOSE(char *, strsep, (char **restrict at, const char *restrict set))
 	return token;
 }
 
-/* Numbers read up to the first character that is none. */
-static void reads_number(const char *s, const char *end, uintptr_t pc)
-{
-	rt_emit_range(RT_OP_READ, s, up_to(s, end, 0), pc);
-}
-
-#define STRTO_INTEGER(type, name)                                                                                      \
-	RT_INTERPOSE(type, name, (const char *restrict s, char **restrict end, int base))                              \
-	{                                                                                                              \
-		char *stop;                                                                                            \
-		type n = RT_REAL(name)(s, &stop, base);                                                                \
-		if (end)                                                                                               \
-			*end = stop;                                                                                   \
-		reads_number(s, stop, RT_PC);                                                                          \
-		return n;                                                                                              \
-	}
-STRTO_INTEGER(long, strtol)
-STRTO_INTEGER(unsigned long, strtoul)
-STRTO_INTEGER(long long, strtoll)
-STRTO_INTEGER(unsigned long long, strtoull)
-
-#define STRTO_FLOAT(type, name)                                                                                        \
-	RT_INTERPOSE(type, name, (const char *restrict s, char **restrict end))                                        \
-	{                                                                                                              \
-		char *stop;                                                                                            \
-		type n = RT_REAL(name)(s, &stop);                                                                      \
-		if (end)                                                                                               \
-			*end = stop;                                                                                   \
-		reads_number(s, stop, RT_PC);                                                                          \
-		return n;                                                                                              \
-	}
-/* As programs of C23 call them. */
-#define STRTO_C23(type, name)                                                                                          \
-	RT_DEFINE(type, name, (const char *restrict s, char **restrict end, int base));                                \
-	STRTO_INTEGER(type, name)
-STRTO_C23(long, __isoc23_strtol)
-STRTO_C23(unsigned long, __isoc23_strtoul)
-STRTO_C23(long long, __isoc23_strtoll)
-STRTO_C23(unsigned long long, __isoc23_strtoull)
-
-STRTO_FLOAT(double, strtod)
-STRTO_FLOAT(float, strtof)
-STRTO_FLOAT(long double, strtold)
-
-#define ATO(type, name, convert)                                                                                       \
-	RT_DEFINE(type, name, (const char *s))                                                                         \
-	{                                                                                                              \
-		char *stop;                                                                                            \
-		type n = (type)convert;                                                                                \
-		reads_number(s, stop, RT_PC);                                                                          \
-		return n;                                                                                              \
-	}
-ATO(int, atoi, RT_REAL(strtol)(s, &stop, 10))
-ATO(long, atol, RT_REAL(strtol)(s, &stop, 10))
-ATO(long long, atoll, RT_REAL(strtoll)(s, &stop, 10))
-ATO(double, atof, RT_REAL(strtod)(s, &stop))
-
 /* The comparison function sees copies, so the array is read and written here. */
 RT_INTERPOSE(void, qsort, (void *base, size_t n, size_t size, int (*compare)(const void *, const void *)))
 {
@@ -597,3 +552,9 @@ RT_INTERPOSE(void, qsort_r,
 	copies(base, base, n * size, RT_PC);
 	RT_REAL(qsort_r)(base, n, size, compare, arg);
 }
+
+ALIAS(__mempcpy, mempcpy);
+ALIAS(__stpcpy, stpcpy);
+ALIAS(__stpncpy, stpncpy);
+ALIAS(__strtok_r, strtok_r);
+ALIAS(__memcmpeq, memcmp);

@@ -6,18 +6,23 @@
 #define _GNU_SOURCE
 #include "both.h"
 
+#include <argz.h>
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <iconv.h>
+#include <locale.h>
 #include <math.h>
 #include <netdb.h>
+#include <obstack.h>
 #include <poll.h>
 #include <pwd.h>
 #include <regex.h>
 #include <sched.h>
 #include <search.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -120,6 +125,44 @@ PASSED(by_setcancelstate, USE(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, p)))
 PASSED(by_getattr, USE(pthread_attr_init(p)))                                                      /* @attr_init */
 PASSED(by_getname, USE(pthread_getname_np(pthread_self(), p, 32)))                                 /* @getname */
 
+static locale_t plain(void)
+{
+	return newlocale(LC_ALL_MASK, "C", NULL);
+}
+
+static void suboption(char *text)
+{
+	static char *const tokens[] = {"1.2.3.4", NULL};
+	char *value;
+	USE(getsubopt(&text, tokens, &value)); /* @of_getsubopt */
+}
+
+#define obstack_chunk_alloc malloc
+#define obstack_chunk_free free
+static void grow(const char *text)
+{
+	struct obstack o;
+	obstack_init(&o);
+	obstack_printf(&o, "%s", text); /* @of_obstack_printf */
+	obstack_free(&o, NULL);
+}
+
+PASSED(by_ecvt_r, ecvt_r(half, 3, (int *)own, (int *)own + 1, p, 64))  /* @ecvt_r */
+PASSED(by_qfcvt_r, qfcvt_r(half, 3, p, (int *)own + 1, own + 64, 64))  /* @qfcvt_r */
+PASSED(by_strfromd, strfromd(p, 64, "%g", half))                       /* @strfromd */
+PASSED(of_strtof32, USE(strtof32(p, NULL) > 9))                        /* @of_strtof32 */
+PASSED(of_wcstod_l, USE(wcstod_l(p, NULL, plain()) > 9))               /* @of_wcstod_l */
+PASSED(of_strcasecmp_l, USE(strcasecmp_l(p, "1.2.3.4", plain())))      /* @of_strcasecmp_l */
+PASSED(of_strncasecmp_l, USE(strncasecmp_l(p, "1.2.3.4", 3, plain()))) /* @of_strncasecmp_l */
+PASSED(of_wcscasecmp_l, USE(wcscasecmp_l(p, L"1", plain())))           /* @of_wcscasecmp_l */
+PASSED(by_strptime_l, USE(strptime_l("2001", "%Y", p, plain())))       /* @strptime_l */
+PASSED(of_getsubopt, suboption(p))
+PASSED(of_obstack_printf, grow(p))
+PASSED(of_argz_count, USE(argz_count(p, 8)))         /* @of_argz_count */
+PASSED(by_spawnattr_init, posix_spawnattr_init(p))   /* @spawnattr_init */
+PASSED(of_cfgetospeed, USE(cfgetospeed(p)))          /* @of_cfgetospeed */
+PASSED(by_mutexattr_init, pthread_mutexattr_init(p)) /* @mutexattr_init */
+
 int main(void)
 {
 #define BOTH(name)                                                                                                     \
@@ -151,7 +194,14 @@ int main(void)
 	                                            BOTH(by_getrlimit),       BOTH(by_sched_getaffinity),
 	                                            BOTH(by_mincore),         BOTH(by_getresuid),
 	                                            BOTH(by_setcancelstate),  BOTH(by_getattr),
-	                                            BOTH(by_getname)};
+	                                            BOTH(by_getname),         BOTH(by_ecvt_r),
+	                                            BOTH(by_qfcvt_r),         BOTH(by_strfromd),
+	                                            BOTH(of_strtof32),        BOTH(of_wcstod_l),
+	                                            BOTH(of_strcasecmp_l),    BOTH(of_strncasecmp_l),
+	                                            BOTH(of_wcscasecmp_l),    BOTH(by_strptime_l),
+	                                            BOTH(of_getsubopt),       BOTH(of_obstack_printf),
+	                                            BOTH(of_argz_count),      BOTH(by_spawnattr_init),
+	                                            BOTH(of_cfgetospeed),     BOTH(by_mutexattr_init)};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		both(parts[i][0], parts[i][1]);
 	return 0;

@@ -42,20 +42,21 @@ done
 
 # Functions that the program does not call, as extended regular expressions.
 cat >"$tmp/not_called" <<'END'
-_IO_.*|__getdelim|__strxfrm_l|__wcsxfrm_l|pthread_mutexattr_.etrobust_np    other names of what is called
+_IO_.*|__getdelim|__strxfrm_l|__wcsxfrm_l|__argz_.*|__mbrlen|__dc?gettext|[a-z]+f32(_r)?|[a-z]+f(32|64)x(_r)?|pthread_mutexattr_.etrobust_np    other names of what is called
 .*64|.*64_r                     the same line as without 64: the same structures here
 __x?l?x?f?(x|lx|fx)stat|ftime|gets|getwd|mktemp|tmpnam|tmpnam_r            for old programs: linking warns, or fails
 __isoc23_.*|v?w?f?s?w?scanf|v?w?scanf|vf?w?scanf|vsw?scanf|__isoc99_vw?scanf    the same line, by the names of other standards
 __[a-z_]*_chk                   called by the checked variant where the compiler calls them
 __w?(over|u|under)flow          called by what the compiler inlines
 .*_unlocked|getwchar|putwchar|vw?printf|vsprintf    the same line as another one; the standard streams are narrow
+(canonicalize|[gs]etpayload|setpayloadsig)[fl]    called by a macro of calls_lists.c
 _obstack_.*                     macros of obstack.h call them
-adjtime|clock_settime|settimeofday|sethostname|setgroups|chroot|initgroups|capset|shmctl    change the system, or need privileges
+adjtime|adjtimex|clock_adjtime|ntp_.*|clock_settime|settimeofday|sethostname|setgroups|chroot|initgroups|capset|shmctl    change the system, or need privileges
 sched_set.*|pthread_setsched.*|pthread_setaffinity_np|pthread_attr_set(sched.*|scope|stack|affinity_np|inheritsched)    change scheduling
-get(gr|pw|sp|host|net|proto|serv)ent(_r)?|get(host|net)by.*|f?getspnam(_r)?|fget(gr|pw)ent(_r)?|getservbyport_r|getspnam(_r)?    data bases that a machine may not have
-getut.*|pututx?line|getusershell|getlogin(_r)?|getmntent(_r)?|hasmntopt|ptsname(_r)?|getpass|ether_(hostton|ntohost)    who is logged in, and other things that a machine may not have
-crypt(_r)?|arc4random_buf|name_to_handle_at|capget|vsyslog|tcsetattr|prctl|getcpu    not in all C libraries, or the system's own affair
-[lf](get|set|list)xattr|flistxattr|llistxattr    the same line as without the letter
+get(gr|pw|sp|host|net|proto|serv|rpc)ent(_r)?|getrpc.*|getpw|fgetspent(_r)?|get(host|net)by.*|f?getspnam(_r)?|fget(gr|pw)ent(_r)?|getservbyport_r|getspnam(_r)?    data bases that a machine may not have
+getut.*|updwtmp|pututx?line|getusershell|getlogin(_r)?|getmntent(_r)?|hasmntopt|ptsname(_r)?|getpass|ether_(hostton|ntohost)    who is logged in, and other things that a machine may not have
+inet_net.*|crypt(_r)?|arc4random_buf|name_to_handle_at|capget|vsyslog|tcsetattr|prctl|getcpu    not in all C libraries, or the system's own affair
+[lf](get|set|list|remove)xattr|lutimes|lchmod|flistxattr|llistxattr    the same line as without the letter
 pthread_(mutex|rwlock|cond|barrier)attr_.*|pthread_attr_getaffinity_np|pthread_get(cpuclockid|name_np)    the same line as other attributes
 backtrace_symbols(_fd)?|getdate|getopt_long(_only)?|pclose|process_vm_writev|setbuf(fer)?|timer(fd)?_gettime|sched_rr_get_interval    like their kin
 END

@@ -33,6 +33,7 @@ int main(int argc, char **argv)
 	if (!out)
 		return 2;
 	call_numbers();
+	call_lists();
 	call_times();
 	call_texts();
 	call_files();

@@ -87,6 +87,7 @@ void print(const char *format, ...);
 void memory(const void *p, size_t n);
 
 void call_numbers(void);
+void call_lists(void);
 void call_times(void);
 void call_texts(void);
 void call_files(void);
