@@ -1,7 +1,8 @@
 #!/bin/bash
-# check.sh BUILD: every test that `make check` stands for: each suite's time, at the end what failed, and one closing line for
-# all of them.
+# check.sh BUILD: every test that `make check` stands for: each suite's time and processor time, at the end what failed, and one
+# closing line for all of them.
 set -u
+. "$(dirname "${BASH_SOURCE[0]}")/spent.sh"
 build=$1
 passed=0
 failed=0
@@ -15,7 +16,7 @@ failures() {
 
 # suite NAME COMMAND...: the command's own closing line is "N passed, N failed"; without one it counts as one failure.
 suite() {
-	local name=$1 line p f status begin=$SECONDS
+	local name=$1 line p f status begin=$SECONDS before=$spent
 	shift
 	echo "== $name"
 	"$@" 2>&1 | tee "$log"
@@ -28,7 +29,8 @@ suite() {
 		echo "$name: ended with status $status" >&2
 		f=$((f + 1))
 	fi
-	echo "== $name: $((SECONDS - begin)) s"
+	spent "$build/check.times"
+	echo "== $name: $((SECONDS - begin)) s, processor $((spent - before)) s"
 	[ "$f" = 0 ] || { echo "== $name: what failed" && failures; } >>"$build/check.failures"
 	passed=$((passed + p))
 	failed=$((failed + f))
@@ -38,6 +40,7 @@ suite 'unit tests and golden traces' "$build/tests/unit"
 suite 'command line' bash tests/cli/run.sh "$build"
 suite 'samples, end to end' bash tests/e2e/run.sh "$build"
 suite 'random programs' bash tests/differ/run.sh "$build" 1 10
+echo "== all: $SECONDS s, processor $spent s"
 cat "$build/check.failures"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

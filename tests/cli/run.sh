@@ -4,6 +4,7 @@
 # counts as one that hangs (900, as the machine may be busy).
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/../spent.sh"
 build=${1:-${BUILD:-$here/../../build}}
 BUILD=$(cd "$build" && pwd) || exit 1
 RACETRACE=$BUILD/bin/racetrace
@@ -23,7 +24,8 @@ try() {
 	name=$(basename "$1" .sh)
 	mkdir "$scratch/$name"
 	if (cd "$scratch/$name" && bash "$here/../limit.sh" "${LIMIT:-900}" bash "$1" "$BUILD") >"$scratch/$name.log" 2>&1; then
-		echo "$name: ok ($((SECONDS - begin)) s)"
+		spent "$scratch/$name.times"
+		echo "$name: ok ($((SECONDS - begin)) s, processor $spent s)"
 		echo "$name" >>"$scratch/passed"
 	else
 		printf '%s\n' "$name: failed"$'\n'"$(sed 's/^/    /' "$scratch/$name.log")"

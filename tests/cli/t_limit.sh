@@ -63,7 +63,7 @@ kill $bystander
 
 # Tests, in a tree of their own.
 mkdir -p tree/tests/cli
-cp "$limit" tree/tests
+cp "$limit" "$top/tests/spent.sh" tree/tests
 cp "$top/tests/cli/run.sh" tree/tests/cli
 echo 'sleep 1005' >tree/tests/cli/t_hangs.sh
 echo '[ -x "$RACETRACE" ]' >tree/tests/cli/t_passes.sh

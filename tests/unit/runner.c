@@ -1,7 +1,7 @@
 /*
- * Runs every suite (suite.h), which the Makefile lists: a line for each, with its time, in the order of the list. As
- * many run at the same time as there are processors, each in a process of its own; with CK_FORK=no, for a debugger, all
- * run in this one, one after the other. CK_RUN_SUITE and CK_RUN_CASE select, as in Check.
+ * Runs every suite (suite.h), which the Makefile lists: a line for each, with its time and processor time, in the order
+ * of the list. As many run at the same time as there are processors, each in a process of its own; with CK_FORK=no, for
+ * a debugger, all run in this one, one after the other. CK_RUN_SUITE and CK_RUN_CASE select, as in Check.
  */
 #include "lib/base/assert.h"
 
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,16 +47,30 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* The processor time of this process and of those that it has waited for. */
+static double spent(void)
+{
+	double sum = 0;
+	static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+	for (size_t i = 0; i < 2; i++) {
+		struct rusage u;
+		getrusage(whose[i], &u);
+		sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+		       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+	}
+	return sum;
+}
+
 /* Runs one suite and prints its line and its failures. */
 static struct counts run(size_t i)
 {
 	SRunner *runner = srunner_create(suites[i].suite());
-	double begin = now();
+	double begin = now(), before = spent();
 	srunner_run_all(runner, CK_SILENT);
 	int all = srunner_ntests_run(runner), bad = srunner_ntests_failed(runner);
 	if (all)
-		printf("%-12s %4d passed%s %7.1f s\n", suites[i].name, all - bad, bad ? ", some failed:" : "",
-		       now() - begin);
+		printf("%-12s %4d passed%s %7.1f s, processor %.1f s\n", suites[i].name, all - bad,
+		       bad ? ", some failed:" : "", now() - begin, spent() - before);
 	if (bad)
 		srunner_print(runner, CK_NORMAL);
 	fflush(stdout);
