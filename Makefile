@@ -120,7 +120,7 @@ BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config patch
 HOUSE_PACKAGES := $(CHECK_PACKAGES) git libclang-rt-14-dev clang-format clang-tidy
 
-.PHONY: help deps-build deps-check deps-house demo check unit cli e2e check-runs faults differ san fuzz check-real check-cluster bench bench-load bench-column bench-orders bench-growth bench-pecan bench-explore bench-findings bench-binary bench-peers check-binary format tidy install uninstall deb check-dist
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e check-runs faults differ build-san san build-fuzz fuzz check-real check-cluster bench bench-load bench-column bench-orders bench-growth bench-pecan bench-explore bench-findings bench-binary bench-peers check-binary format tidy install uninstall deb check-dist
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -162,8 +162,9 @@ $(BUILD)/tests/differ: $(call obj,$(wildcard tests/differ/*.c))
 differ: all $(BUILD)/tests/differ ## random programs: what is reported of them against a model of threads
 	bash tests/differ/run.sh $(BUILD) $(DIFFER_SEED) $(DIFFER_COUNT)
 
-san: deps-house ## unit and command-line tests under AddressSanitizer and UndefinedBehaviorSanitizer
+build-san: deps-house
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-san SAN=address,undefined CFLAGS='-O1 -g' all $(BUILD)-san/tests/unit
+san: build-san ## unit and command-line tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@bash tests/san.sh $(BUILD)-san
 
 # A fuzz target is tests/fuzz/fuzz_NAME.c; corpus_NAME.c, a program that fills the folder that it is given, and the files
@@ -176,6 +177,7 @@ FUZZ_FLAGS := -std=gnu11 -O1 -g -I. -D_GNU_SOURCE -DRT_VERSION='"$(VERSION)"' -D
 FUZZ_SAN := address,undefined -fno-sanitize-recover=undefined
 # fuzz_whole starts from the others' traces, and from those that have all kinds of anomalies.
 FUZZ_SEEDS_whole := tests/fuzz/seeds_jsonl tests/fuzz/seeds_std tests/golden/hand tests/golden/values
+build-fuzz: deps-house $(FUZZERS:%=$(BUILD)-fuzz/fuzz_%)
 fuzz: deps-house $(FUZZERS:%=fuzz-%) fuzz-commands ## every fuzz target, FUZZ_SECONDS each (60)
 fuzz-commands: all # mutants of every input through every command: about as long
 	RT_MUTANTS=$$((1 + $(FUZZ_SECONDS) / 5)) RT_SEED=$$((1000 * $(FUZZ_SEED))) bash tests/cli/run.sh $(BUILD) mutants

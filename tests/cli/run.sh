@@ -1,6 +1,6 @@
 #!/bin/bash
 # run.sh [BUILD [NAME...]]: runs every tests/cli/t_*.sh, or those named, each with RACETRACE (the program), BUILD and a scratch folder of its own as
-# working folder. A test passes if it exits with 0; what a failed one wrote is shown. JOBS: tests at a time (2, as many of them wait). LIMIT: seconds until a test
+# working folder. A test passes if it exits with 0; what a failed one wrote is shown. JOBS: tests at a time (two a processor, as many of them wait). LIMIT: seconds until a test
 # counts as one that hangs (900, as the machine may be busy).
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -33,10 +33,11 @@ try() {
 	rm -rf "${scratch:?}/$name"
 }
 
+jobs=${JOBS:-$((2 * $(nproc)))}
 touch "$scratch/passed"
 running=0
 for t in "${tests[@]}"; do
-	if [ "$running" -ge "${JOBS:-2}" ]; then
+	if [ "$running" -ge "$jobs" ]; then
 		wait -n
 	else
 		running=$((running + 1))
