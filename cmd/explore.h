@@ -87,6 +87,12 @@ void racefuzzer_release(struct exploring *x);
 bool learning_next(struct exploring *x, struct run_order *order);
 enum rt_status learning_merged(struct exploring *x, const struct run_result *run, struct rt_error *err);
 
+/*
+ * The position of the acquire of the outermost lock that is held at the i-th event, and was not at the event before of
+ * the same role. A thread that waits at the event itself keeps others from theirs. 0: there is none.
+ */
+uint64_t explore_gate(const struct report *r, const struct anomaly *a, uint32_t i);
+
 /* systematic (explore_systematic.c) */
 bool systematic_next(struct exploring *x, struct run_order *order);
 enum rt_status systematic_came(struct exploring *x, struct run_order *order, struct rt_error *err);

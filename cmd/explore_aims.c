@@ -162,25 +162,6 @@ static void put_role(const struct model *m, const struct anomaly *a, uint32_t i,
 	snprintf(to, size, "%" PRIu32 "/%" PRIu32 ":", role, location);
 }
 
-/*
- * The position of the acquire of the outermost lock that is held at an event, and was not at the event before of the
- * same role. A thread that waits at the event itself keeps others from theirs. 0: there is none.
- */
-static uint64_t gate_of(const struct report *r, const struct anomaly *a, uint32_t i)
-{
-	const struct model *m = r->analysis->model;
-	const struct description *d = report_event(r, a->events[i]);
-	uint64_t first = 0, before = 0;
-	for (uint32_t k = 0; k < i; k++)
-		if (model_thread_of(m, a->events[k]) == model_thread_of(m, a->events[i]))
-			before = m->events[a->events[k]].number;
-	for (size_t k = 0; d && k < d->lock_count; k++)
-		if (d->locks[k].acquired > before && (!first || d->locks[k].acquired < first))
-			first = d->locks[k].acquired;
-	const struct description *acquire = first ? description_of(r->descriptions, first) : NULL;
-	return i && acquire ? acquire->event.pc : 0;
-}
-
 static bool put_pc(const struct report *r, uint64_t pc, const char *role, char *to, size_t size)
 {
 	const struct rt_module *module = module_at(r->analysis->trace, pc);
@@ -215,7 +196,7 @@ static bool make_aim(const struct report *r, const struct report_entry *e, struc
 	for (uint32_t i = 0; i < a->event_count; i++) {
 		if (sequence)
 			put_role(m, a, i, role, sizeof role);
-		uint64_t gate = sequence ? gate_of(r, a, i) : 0, pc = m->sites[m->events[a->events[i]].site].pc;
+		uint64_t gate = sequence ? explore_gate(r, a, i) : 0, pc = m->sites[m->events[a->events[i]].site].pc;
 		if (gate) {
 			aim->objects[aim->count] = 0;
 			snprintf(gate_role, sizeof gate_role, "%.*s/-:", (int)strcspn(role, "/"), role);

@@ -3,7 +3,8 @@
  * which reads see other writes, may come to code that no run before came to; it is analyzed in turn. So may a run in
  * which two threads take turns at a lock or an atomic variable the other way round than in all runs before. And a run
  * whose threads are held at the places of all races, as RaceFuzzer does at those of one: each meeting goes either way,
- * where a schedule has one meeting of one pair. And a run in which threads are held at every lock, if some pair was
+ * where a schedule has one meeting of one pair. The same for atomicity violations, ASVs and deadlocks: first, if they
+ * are many. And a run in which threads are held at every lock, if some pair was
  * never seen the other way round: it turns round many at once. The most promising run is first: of what a run with new
  * code showed, then by verdict and rank. If there is none left, threads take random turns, or are held at races, until
  * that brings nothing new several times.
@@ -26,14 +27,25 @@ enum {
 	NEW_SCHEDULES = 64, /* of one run that are taken on */
 	ATTEMPTS = 3,       /* ways to an anomaly that is not confirmed */
 	QUIET = 3,          /* random runs without anything new, after which it is enough */
-	PLACES_MAX = 256    /* at which one run holds threads */
+	PLACES_MAX = 256,   /* at which one run holds threads */
+	MANY = 5            /* anomalies, and places of them, that one run is for rather than a run for each */
 };
 
-/* A run that is for all races, or all turns, at once. */
-enum sweep { SWEEP_NONE, SWEEP_RACES, SWEEP_TURNS };
-/* What it promises: less than a schedule that is proved, more than one that is not. */
-#define AT_RACES 0.75
-#define AT_TURNS 0.74
+/*
+ * A run that is for all anomalies of a kind at once. Races: threads wait at either place. Sequences, which are
+ * atomicity violations and ASVs: a thread waits before its last event while others can go on. Deadlocks: with a lock,
+ * before the next. Turns: at each place.
+ */
+enum sweep { SWEEP_NONE, SWEEP_RACES, SWEEP_SEQUENCES, SWEEP_DEADLOCKS, SWEEP_TURNS, SWEEPS };
+/* promise: less than a schedule that is proved, more than one that is not; but of many anomalies, more than any. */
+#define MANY_PROMISE 0.3
+static const struct {
+	const char *strategy, *pattern;
+	double promise;
+} sweeps[SWEEPS] = {[SWEEP_RACES] = {"racefuzzer", "--pattern=race", 0.75},
+                    [SWEEP_SEQUENCES] = {"racefuzzer", "--pattern=race", 0.745},
+                    [SWEEP_DEADLOCKS] = {"racefuzzer", "--pattern=deadlock", 0.748},
+                    [SWEEP_TURNS] = {"suspend", NULL, 0.74}};
 
 struct candidate {
 	char fingerprint[17];
@@ -67,7 +79,7 @@ struct predict {
 	size_t known_count, known_room;
 	struct set positions; /* of events, in any run */
 	struct set turns; /* pairs of positions at one object, in the order in which some run had them or tried them */
-	struct places races, at_turns; /* of races that are not excluded; of turns */
+	struct places at[SWEEPS]; /* of anomalies that are not excluded, and of turns */
 	uint32_t quiet;
 	bool news; /* the run under way brought some */
 	/* What became of the run's plan, until its report is merged. */
@@ -101,20 +113,20 @@ void predict_release(struct exploring *x)
 		replay_run_release(&p->outcome);
 	set_release(&p->positions);
 	set_release(&p->turns);
-	places_release(&p->races);
-	places_release(&p->at_turns);
+	for (int i = 0; i < SWEEPS; i++)
+		places_release(&p->at[i]);
 	free(p->items);
 	free(p->known);
 	free(p);
 }
 
-/* A run that holds threads at the places of all races, or of all turns. False without memory. */
+/* A run that holds threads at the places of a sweep. False without memory. */
 static bool order_sweep(const struct predict *p, enum sweep sweep, struct run_order *order)
 {
-	const struct places *places = sweep == SWEEP_RACES ? &p->races : &p->at_turns;
+	const struct places *places = &p->at[sweep];
 	char option[320];
-	order->strategy = sweep == SWEEP_RACES ? "racefuzzer" : "suspend";
-	if (sweep == SWEEP_RACES && !run_order_add(order, "--pattern=race"))
+	order->strategy = sweeps[sweep].strategy;
+	if (sweeps[sweep].pattern && !run_order_add(order, sweeps[sweep].pattern))
 		return false;
 	for (size_t i = 0; i < places->count; i++) {
 		snprintf(option, sizeof option, "--at=%s", places->items[i]);
@@ -161,7 +173,7 @@ bool predict_next(struct exploring *x, struct run_order *order)
 	if (!p || p->quiet >= QUIET)
 		return false;
 	x->next_seed++;
-	return p->quiet % 2 == 0 || !p->races.count || x->native || order_sweep(p, SWEEP_RACES, order);
+	return p->quiet % 2 == 0 || !p->at[SWEEP_RACES].count || x->native || order_sweep(p, SWEEP_RACES, order);
 }
 
 /* ---- What is new ---- */
@@ -298,25 +310,65 @@ static bool add_place(struct places *places, const struct rt_trace *trace, uint6
 	return true;
 }
 
-/* The places of races, if some of them are new, are what a run is to hold threads at. */
-static enum rt_status take_on_races(struct predict *p, const struct report *r, bool new_code, struct rt_error *err)
+/* True if the event is the last of its thread, and not its only one. */
+static bool is_last_of_role(const struct model *m, const struct anomaly *a, uint32_t i)
+{
+	bool before = false, after = false;
+	for (uint32_t k = 0; k < a->event_count; k++) {
+		bool same = model_thread_of(m, a->events[k]) == model_thread_of(m, a->events[i]);
+		before |= same && k < i;
+		after |= same && k > i;
+	}
+	return before && !after;
+}
+
+/* The sweep that is for an event of an anomaly, and where threads wait in it. */
+static enum sweep sweep_of(const struct report *r, const struct anomaly *a, uint32_t i, uint64_t *pc)
 {
 	const struct model *m = r->analysis->model;
-	struct candidate c = {
-	    .sweep = SWEEP_RACES, .open = true, .score = (new_code ? 1 : 0) + AT_RACES, .resolve = OUTCOME_NO_ORDER};
-	size_t before = p->races.count;
+	*pc = m->sites[m->events[a->events[i]].site].pc;
+	if (a->kind == ANOMALY_RACE)
+		return SWEEP_RACES;
+	if (a->kind == ANOMALY_DEADLOCK)
+		return anomaly_is_stuck(m, a) ? SWEEP_NONE : SWEEP_DEADLOCKS;
+	if ((a->kind != ANOMALY_ATOMICITY && a->kind != ANOMALY_ASV) || a->verdict >= VERDICT_OBSERVED ||
+	    !is_last_of_role(m, a, i))
+		return SWEEP_NONE;
+	uint64_t gate = explore_gate(r, a, i);
+	*pc = gate ? gate : *pc;
+	return SWEEP_SEQUENCES;
+}
+
+static bool add_sweep(struct predict *p, enum sweep sweep, bool new_code, bool many)
+{
+	struct candidate c = {.sweep = sweep, .open = true, .resolve = OUTCOME_NO_ORDER};
+	c.score = (new_code ? 1 : 0) + sweeps[sweep].promise + (many ? MANY_PROMISE : 0);
+	return add_candidate(p, &c);
+}
+
+/* The places of anomalies, if some of them are new, are what a run is to hold threads at. */
+static enum rt_status take_on_places(struct predict *p, const struct report *r, bool new_code, struct rt_error *err)
+{
+	size_t before[SWEEPS], open[SWEEPS] = {0};
 	bool ok = true;
+	for (int s = 0; s < SWEEPS; s++)
+		before[s] = p->at[s].count;
 	for (size_t i = 0; ok && i < r->count; i++) {
 		const struct anomaly *a = r->entries[i].anomaly;
-		for (uint32_t k = 0; ok && a->kind == ANOMALY_RACE && k < a->event_count; k++)
-			ok = add_place(&p->races, r->analysis->trace, m->sites[m->events[a->events[k]].site].pc);
+		for (uint32_t k = 0; ok && k < a->event_count; k++) {
+			uint64_t pc;
+			enum sweep sweep = sweep_of(r, a, k, &pc);
+			open[sweep] += a->verdict < VERDICT_OBSERVED && k + 1 == a->event_count;
+			ok = sweep == SWEEP_NONE || add_place(&p->at[sweep], r->analysis->trace, pc);
+		}
 	}
-	if (!ok)
-		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
-	if (p->races.count == before)
-		return RT_OK;
-	p->news = true;
-	return add_candidate(p, &c) ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	for (int s = 0; ok && s < SWEEPS; s++)
+		if (p->at[s].count != before[s]) {
+			bool many = open[s] >= MANY && p->at[s].count >= before[s] + MANY;
+			p->news = true;
+			ok = add_sweep(p, (enum sweep)s, new_code, many);
+		}
+	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
 }
 
 static uint64_t turn_key(const struct rt_trace *trace, uint64_t first, uint64_t second)
@@ -344,16 +396,13 @@ static enum rt_status take_on_turns(struct predict *p, const struct analysis *a,
 		ok = set_add(&p->turns, turn_key(a->trace, turns[i].second, turns[i].first), &added);
 		if (!ok || !added)
 			continue;
-		ok = add_candidate(p, &c) && add_place(&p->at_turns, a->trace, turns[i].first) &&
-		     add_place(&p->at_turns, a->trace, turns[i].second);
+		ok = add_candidate(p, &c) && add_place(&p->at[SWEEP_TURNS], a->trace, turns[i].first) &&
+		     add_place(&p->at[SWEEP_TURNS], a->trace, turns[i].second);
 		p->news = true;
 		taken++;
 	}
 	if (ok && taken)
-		ok = add_candidate(p, &(struct candidate){.sweep = SWEEP_TURNS,
-		                                          .open = true,
-		                                          .score = (new_code ? 1 : 0) + AT_TURNS,
-		                                          .resolve = OUTCOME_NO_ORDER});
+		ok = add_sweep(p, SWEEP_TURNS, new_code, false);
 	free(turns);
 	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
 }
@@ -411,7 +460,7 @@ enum rt_status predict_ended(struct exploring *x, const struct run_result *run, 
 		return status;
 	status = take_on_all(p, all, fresh != 0, err);
 	if (!status)
-		status = take_on_races(p, all, fresh != 0, err);
+		status = take_on_places(p, all, fresh != 0, err);
 	report_free(all);
 	return status ? status : take_on_turns(p, run->analysis, fresh != 0, err);
 }

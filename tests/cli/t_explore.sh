@@ -459,4 +459,39 @@ says "cannot find './missing'|./missing"
 echo nonsense >text && chmod +x text
 run 3 explore ./text
 says '^racetrace: no run could be recorded: '
+# predict: one run is for many atomicity violations at once, in which threads wait before the second section of each.
+program many <<'C'
+#include <pthread.h>
+static struct counter { pthread_mutex_t m; int value; } of[5];
+#define ADD(x)                       \
+	pthread_mutex_lock(&x.m);    \
+	got = x.value;               \
+	pthread_mutex_unlock(&x.m);  \
+	pthread_mutex_lock(&x.m);    \
+	x.value = got + 1;           \
+	pthread_mutex_unlock(&x.m)
+static void *add(void *arg)
+{
+	int got;
+	ADD(of[0]);
+	ADD(of[1]);
+	ADD(of[2]);
+	ADD(of[3]);
+	ADD(of[4]);
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	for (int i = 0; i < 5; i++)
+		pthread_mutex_init(&of[i].m, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, add, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+C
+run 1 explore --runs 2 -f json -- ./many
+holds '[.anomalies[] | select(.kind == "atomicity" and .verdict == "observed") | .events[0].source.line] | unique | length == 5'
 exit $fail
