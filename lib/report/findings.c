@@ -214,16 +214,56 @@ static int compare_lines(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Returns the number of lines. */
+static uint32_t find_lines(const struct joining *j, const struct anomaly *a, uint64_t lines[FINDING_LINES_MAX])
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < a->event_count && n < FINDING_LINES_MAX; i++) {
+		struct place place = place_of(j->r, a->events[i]);
+		lines[n++] = line_of(&place);
+	}
+	qsort(lines, n, sizeof *lines, compare_lines);
+	return n;
+}
+
+static void find_shown(const struct joining *j, const struct finding *f, struct finding_identity *id)
+{
+	for (size_t i = 0; i < f->entry_count && id->shown_count < FINDING_SHOWN_MAX; i++) {
+		const struct report_entry *e = &j->r->entries[f->entries[i]];
+		uint64_t lines[FINDING_LINES_MAX], key;
+		uint32_t n = find_lines(j, e->anomaly, lines), at = id->shown_count;
+		XXH3_state_t state;
+		XXH3_64bits_reset(&state);
+		digest_text(&state, e->fingerprint);
+		for (uint32_t k = 0; k < n; k++)
+			digest_number(&state, lines[k]);
+		key = XXH3_64bits_digest(&state);
+		for (; at > 0 && id->shown[at - 1] > key; at--)
+			id->shown[at] = id->shown[at - 1];
+		id->shown[at] = key;
+		id->shown_count++;
+	}
+}
+
 static void identify(const struct joining *j, struct finding *f)
 {
 	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
 	struct finding_identity *id = &f->identity;
 	id->stable = stable_key(j, f);
-	for (uint32_t i = 0; i < a->event_count && id->line_count < FINDING_LINES_MAX; i++) {
-		struct place place = place_of(j->r, a->events[i]);
-		id->lines[id->line_count++] = line_of(&place);
-	}
-	qsort(id->lines, id->line_count, sizeof *id->lines, compare_lines);
+	id->line_count = find_lines(j, a, id->lines);
+	find_shown(j, f, id);
+}
+
+static bool show_same(const struct finding_identity *a, const struct finding_identity *b)
+{
+	for (uint32_t i = 0, k = 0; i < a->shown_count && k < b->shown_count;)
+		if (a->shown[i] == b->shown[k])
+			return true;
+		else if (a->shown[i] < b->shown[k])
+			i++;
+		else
+			k++;
+	return false;
 }
 
 bool finding_identities_match(const struct finding_identity *a, const struct finding_identity *b)
@@ -232,7 +272,7 @@ bool finding_identities_match(const struct finding_identity *a, const struct fin
 		for (uint32_t k = 0; k < b->line_count; k++)
 			if (a->lines[i] == b->lines[k])
 				return true;
-	return a->stable == b->stable && !a->line_count && !b->line_count;
+	return (a->stable == b->stable && !a->line_count && !b->line_count) || show_same(a, b);
 }
 
 int finding_identities_compare(const struct finding_identity *a, const struct finding_identity *b)

@@ -16,14 +16,21 @@
 enum { FINDING_PLACES_MAX = 16, FINDING_LINES_MAX = 4 };
 
 /* What a finding is known by in another report. */
+enum { FINDING_SHOWN_MAX = 16 };
 struct finding_identity {
 	uint64_t stable; /* of kind, variable and functions: the same in each build */
 	/* Of the first anomaly's events, ascending by the number of the line, above a digest of the file: the same in
 	 * each run of one build. */
 	uint64_t lines[FINDING_LINES_MAX];
 	uint32_t line_count;
+	/* Of its anomalies, the most urgent ones: keys of what each is and of its lines, ascending. */
+	uint64_t shown[FINDING_SHOWN_MAX];
+	uint32_t shown_count;
 };
-/* True if they may be one finding of two runs of one build: they agree in what is stable, and in a line. */
+/*
+ * True if they may be one finding of two runs of one build: they agree in what is stable, and in a line; or in an
+ * anomaly, whichever is the first in each run.
+ */
 bool finding_identities_match(const struct finding_identity *a, const struct finding_identity *b);
 /* As qsort's: by lines, in an order that stays the same when lines are added. */
 int finding_identities_compare(const struct finding_identity *a, const struct finding_identity *b);

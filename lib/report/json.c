@@ -444,7 +444,7 @@ static void put_search(struct json_writer *w, const struct merge_search *s)
 
 static void put_merged(struct json_report *j, const struct merge *m, const struct merged_finding *f)
 {
-	json_finding_open(j, f->report, f->finding, f->level, f->verdict);
+	json_finding_open(j, f->report, f->finding, f);
 	put_seen(&j->w, m, f);
 	jw_object_end(&j->w);
 }
@@ -494,14 +494,15 @@ enum rt_status report_json_merged(const struct merge *m, bool color, FILE *out, 
 	put_merged_head(&j, m);
 	for (size_t i = 0; i < m->count && !j.w.failed && !ferror(out); i++) {
 		const struct finding *f = m->items[i].finding;
-		if (f && m->items[i].report != j.r)
-			json_report_turn(&j, m->items[i].report);
-		j.run = f ? merge_run_of(m, j.r) : 0;
-		for (size_t k = 0; f && k < f->entry_count && !j.w.failed && !ferror(out); k++) {
-			if (!json_lists(&j, j.r, f, k))
+		for (size_t k = 0; k < m->items[i].entry_count && !j.w.failed && !ferror(out); k++) {
+			struct merge_entry e = m->items[i].entries[k];
+			if (!json_lists(&j, m->items[i].report, f, k))
 				continue;
+			if (e.report != j.r)
+				json_report_turn(&j, e.report);
+			j.run = merge_run_of(m, e.report);
 			next_line(&j, any ? ",\n" : "\n");
-			json_put_anomaly(&j, &j.r->entries[f->entries[k]]);
+			json_put_anomaly(&j, &e.report->entries[e.entry]);
 			any = true;
 		}
 	}

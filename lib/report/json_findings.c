@@ -6,6 +6,8 @@
 
 bool json_lists(const struct json_report *j, const struct report *r, const struct finding *f, size_t k)
 {
+	if (k >= f->entry_count) /* of another run */
+		return !j->cut;
 	enum anomaly_kind kind = r->entries[f->entries[k]].anomaly->kind;
 	return k < j->each || (kind != ANOMALY_ATOMICITY && kind != ANOMALY_ASV);
 }
@@ -116,24 +118,45 @@ static void put_uses(struct json_writer *w, const struct finding *f)
 
 void json_finding(struct json_report *j, const struct report *r, const struct finding *f)
 {
-	json_finding_open(j, r, f, f->level, f->verdict);
+	json_finding_open(j, r, f, NULL);
 	jw_object_end(&j->w);
 }
 
-void json_finding_open(struct json_report *j, const struct report *r, const struct finding *f, enum finding_level level,
-                       enum verdict verdict)
+static void put_ids(struct json_report *j, const struct report *r, const struct finding *f,
+                    const struct merged_finding *in)
+{
+	struct json_writer *w = &j->w;
+	size_t listed = 0, count = in ? in->entry_count : f->entry_count;
+	jw_array(w, "anomalies");
+	for (size_t i = 0; i < count; i++) {
+		struct merge_entry e = in ? in->entries[i] : (struct merge_entry){.report = r, .entry = f->entries[i]};
+		if (!json_lists(j, r, f, i))
+			continue;
+		jw_text(w, NULL, e.report->entries[e.entry].id);
+		listed++;
+	}
+	jw_array_end(w);
+	if (listed < count)
+		jw_number(w, "anomalies_count", count);
+}
+
+void json_finding_open(struct json_report *j, const struct report *r, const struct finding *f,
+                       const struct merged_finding *in)
 {
 	struct json_writer *w = &j->w;
 	char text[FINDING_TEXT_MAX];
+	uint32_t kinds = f->kinds;
+	for (size_t i = 0; in && i < in->entry_count; i++)
+		kinds |= 1u << in->entries[i].report->entries[in->entries[i].entry].anomaly->kind;
 	jw_object(w, NULL);
 	jw_text(w, "id", f->id);
-	jw_text(w, "level", finding_level_name(level));
+	jw_text(w, "level", finding_level_name(in ? in->level : f->level));
 	finding_title(r, f, text);
 	jw_text(w, "title", text);
-	jw_text(w, "verdict", verdict_name(verdict));
+	jw_text(w, "verdict", verdict_name(in ? in->verdict : f->verdict));
 	jw_array(w, "kinds");
 	for (int i = 0; i < ANOMALY_KINDS; i++)
-		if (f->kinds >> i & 1)
+		if (kinds >> i & 1)
 			jw_text(w, NULL, anomaly_kind_name((enum anomaly_kind)i));
 	jw_array_end(w);
 	put_variable(w, r, f);
@@ -143,16 +166,7 @@ void json_finding_open(struct json_report *j, const struct report *r, const stru
 	jw_array_end(w);
 	if (f->place_total > f->place_count)
 		jw_number(w, "places_count", f->place_total);
-	jw_array(w, "anomalies");
-	size_t listed = 0;
-	for (size_t i = 0; i < f->entry_count; i++)
-		if (json_lists(j, r, f, i)) {
-			jw_text(w, NULL, r->entries[f->entries[i]].id);
-			listed++;
-		}
-	jw_array_end(w);
-	if (listed < f->entry_count)
-		jw_number(w, "anomalies_count", f->entry_count);
+	put_ids(j, r, f, in);
 	jw_text(w, "follows", f->follows ? f->follows->id : NULL);
 	put_guard(w, r, f);
 	put_uses(w, f);

@@ -12,8 +12,8 @@ void json_choose_listed(struct json_report *j, const struct merge *m);
 bool json_lists(const struct json_report *j, const struct report *r, const struct finding *f, size_t k);
 /* Writes one finding of report r as an element of the array that is open. */
 void json_finding(struct json_report *j, const struct report *r, const struct finding *f);
-/* The same with another level and verdict, those of several runs; the object stays open. */
-void json_finding_open(struct json_report *j, const struct report *r, const struct finding *f, enum finding_level level,
-                       enum verdict verdict);
+/* The same; in: of several runs, whose level, verdict and anomalies it has; NULL: of one. The object stays open. */
+void json_finding_open(struct json_report *j, const struct report *r, const struct finding *f,
+                       const struct merged_finding *in);
 
 #endif

@@ -155,7 +155,11 @@ enum rt_status merge_add(struct merge *m, const struct merge_source *source, str
 		better |= !before || mark->level > before->level ||
 		          (mark->level == before->level && mark->verdict > before->verdict);
 	}
-	if (!better) {
+	bool stronger;
+	enum rt_status status = merge_note_anomalies(m, r, &stronger, err);
+	if (status)
+		return status;
+	if (!better && !(stronger && merge_has_room(m, run))) {
 		free_report(r);
 		run->report = NULL;
 	}
@@ -213,16 +217,26 @@ struct merged_group {
 	UT_hash_handle hh;
 };
 
+/* The group that shows an anomaly. */
+struct shown {
+	uint64_t key;
+	struct merged_group *group;
+	UT_hash_handle hh;
+};
+
 struct merging {
 	struct merge *m;
 	struct merged_group *groups, *memory;
+	struct shown *shown;
 	size_t room;
 };
 
 static void free_items(struct merge *m)
 {
-	for (size_t i = 0; i < m->count; i++)
+	for (size_t i = 0; i < m->count; i++) {
+		free(m->items[i].entries);
 		free(m->items[i].runs);
+	}
 	free(m->items);
 	m->items = NULL;
 	m->count = 0;
@@ -274,6 +288,36 @@ static struct merged_group *add_group(struct merging *j, const char *key, const 
 	return HASH_ADDED(g) ? g : NULL;
 }
 
+/* The group that has an anomaly of the mark in another run; NULL: none. */
+static struct merged_group *find_shown(const struct merging *j, const struct merge_run *run,
+                                       const struct merge_mark *mark)
+{
+	struct shown *s;
+	for (uint32_t i = 0; j->m->one_build && i < mark->identity.shown_count; i++) {
+		HASH_FIND(hh, j->shown, &mark->identity.shown[i], sizeof s->key, s);
+		if (s && s->group->item->runs[s->group->item->run_count - 1] != run->number)
+			return s->group;
+	}
+	return NULL;
+}
+
+/* False without memory. */
+static bool add_shown(struct merging *j, struct merged_group *g, const struct merge_mark *mark)
+{
+	for (uint32_t i = 0; j->m->one_build && i < mark->identity.shown_count; i++) {
+		uint64_t key = mark->identity.shown[i];
+		struct shown *s;
+		HASH_FIND(hh, j->shown, &key, sizeof key, s);
+		if (s)
+			continue;
+		HASH_MAKE(j->shown, key, key, s);
+		if (!s)
+			return false;
+		s->group = g;
+	}
+	return true;
+}
+
 static bool add_to_group(struct merging *j, const struct merge_run *run, struct merge_mark *mark)
 {
 	char key[17];
@@ -283,7 +327,9 @@ static bool add_to_group(struct merging *j, const struct merge_run *run, struct 
 	else
 		memcpy(key, mark->fingerprint, sizeof key);
 	HASH_FIND_STR(j->groups, key, g);
-	if (!(g = find_group(j->m, g, run, mark)) && !(g = add_group(j, key, mark)))
+	if (!(g = find_group(j->m, g, run, mark)) && !(g = find_shown(j, run, mark)) && !(g = add_group(j, key, mark)))
+		return false;
+	if (!add_shown(j, g, mark))
 		return false;
 	mark->group = g->item->group;
 	struct merged_finding *item = g->item;
@@ -343,8 +389,8 @@ static bool name_listed(struct merge *m, struct name **names, unsigned long numb
 {
 	for (size_t i = 0; i < m->count; i++) {
 		const struct merged_finding *item = &m->items[i];
-		for (size_t k = 0; item->finding && k < item->finding->entry_count; k++) {
-			struct report_entry *e = &item->report->entries[item->finding->entries[k]];
+		for (size_t k = 0; k < item->entry_count; k++) {
+			struct report_entry *e = &item->entries[k].report->entries[item->entries[k].entry];
 			struct name *name = calloc(1, sizeof *name), *known;
 			if (!name)
 				return false;
@@ -473,12 +519,13 @@ static void number_items(struct merge *m)
 
 static enum rt_status name_all(struct merge *m, struct rt_error *err)
 {
+	size_t groups = m->count;
 	drop_orphans(m);
 	note_known_incidents(m);
 	if (m->one_build)
 		number_items(m);
 	qsort(m->items, m->count, sizeof *m->items, compare_items);
-	if (!name_items(m))
+	if (!merge_join_entries(m, groups) || !name_items(m))
 		return rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
 	for (size_t i = 0; i < m->count; i++) {
 		m->known += m->items[i].known && !m->items[i].suppressed;
@@ -497,6 +544,7 @@ enum rt_status merge_finish(struct merge *m, struct rt_error *err)
 {
 	struct merging j = {.m = m};
 	struct merged_group *g, *next;
+	struct shown *s, *after;
 	bool ok = true;
 	free_items(m);
 	for (size_t i = 0; ok && i < m->run_count; i++) {
@@ -511,6 +559,11 @@ enum rt_status merge_finish(struct merge *m, struct rt_error *err)
 			ok = add_to_group(&j, &m->runs[i], &m->runs[i].marks[k]);
 	HASH_ITER(hh, j.groups, g, next)
 	HASH_DELETE(hh, j.groups, g);
+	HASH_ITER(hh, j.shown, s, after)
+	{
+		HASH_DELETE(hh, j.shown, s);
+		free(s);
+	}
 	free(j.memory);
 	return ok ? name_all(m, err) : rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
 }
@@ -518,6 +571,7 @@ enum rt_status merge_finish(struct merge *m, struct rt_error *err)
 void merge_release(struct merge *m)
 {
 	free_items(m);
+	merge_release_anomalies(m);
 	for (size_t i = 0; i < m->run_count; i++)
 		release_run(&m->runs[i]);
 	for (size_t i = 0; i < m->incident_count; i++)

@@ -82,6 +82,12 @@ struct merge_search {
 	uint64_t executions, states, transitions, races;
 };
 
+/* An anomaly, in the report of a run. */
+struct merge_entry {
+	const struct report *report;
+	size_t entry;
+};
+
 /* A finding of all runs. */
 struct merged_finding {
 	char id[24];
@@ -95,6 +101,10 @@ struct merged_finding {
 	uint32_t *runs;                  /* numbers of the runs that have it, ascending */
 	size_t run_count;
 	bool known, suppressed; /* as of a finding */
+	/* Its anomalies: those of `finding`, each of the run that gives it the strongest verdict; then those that other
+	 * runs alone have. */
+	struct merge_entry *entries;
+	size_t entry_count, entry_room;
 };
 
 struct merge {
@@ -107,6 +117,9 @@ struct merge {
 	size_t trial_count, trial_room;
 	struct merge_search search;
 	uint32_t plain_runs, plain_harm[INCIDENTS]; /* that did not try anything */
+	struct merge_anomaly *anomalies;            /* of the reports that are kept */
+	uint32_t kept_for_anomalies;                /* reports, */
+	uint64_t kept_events;                       /* and their events */
 	/* Filled by merge_finish. */
 	struct merged_finding *items; /* by level, verdict and rank, the most urgent first */
 	size_t count;
@@ -117,7 +130,8 @@ struct merge {
 
 /*
  * Adds the report of a run. The merge owns the report, its analysis and its trace from then on, also on failure, and
- * frees them at once if they show nothing that no earlier run shows as well. *fresh: number of findings that no earlier
+ * frees them at once if they show nothing that no earlier run shows as well. For an anomaly of a finding that is known
+ * a few are kept. *fresh: number of findings that no earlier
  * run had; may be NULL. RT_EMEMORY.
  */
 enum rt_status merge_add(struct merge *m, const struct merge_source *source, struct report *r, uint32_t *fresh,
@@ -140,6 +154,14 @@ enum rt_status merge_add_incident(struct merge *m, uint32_t number, enum inciden
 enum rt_status merge_finish(struct merge *m, struct rt_error *err);
 /* Frees the contents. */
 void merge_release(struct merge *m);
+
+/* For merge.c. *better: the report has an anomaly that no report before had, or had with that verdict. RT_EMEMORY. */
+enum rt_status merge_note_anomalies(struct merge *m, const struct report *r, bool *better, struct rt_error *err);
+/* For merge.c. True: the run's report may be kept for its anomalies, and is counted. */
+bool merge_has_room(struct merge *m, const struct merge_run *run);
+/* For merge.c: fills the entries of all findings; groups: number of groups. False without memory. */
+bool merge_join_entries(struct merge *m, size_t groups);
+void merge_release_anomalies(struct merge *m);
 
 const struct merge_run *merge_first_run(const struct merge *m, const struct merged_finding *f);
 /* Number of the first run that itself has it observed, without a replay; 0: none. */

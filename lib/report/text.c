@@ -263,6 +263,7 @@ static void put_merged(struct printer *p, const struct merge *m, const struct me
 	size_t n = strlen(seen);
 	snprintf(seen + n, sizeof seen - n, "%s%s", first->repeat ? ": " : "", first->repeat ? first->repeat : "");
 	p->seen = seen;
+	p->merged = f;
 	if (f->finding) {
 		turn_to(p, f->report);
 		text_put_finding(p, f->finding);
@@ -270,6 +271,7 @@ static void put_merged(struct printer *p, const struct merge *m, const struct me
 		put_incident(p, f);
 	}
 	p->seen = NULL;
+	p->merged = NULL;
 }
 
 static void put_runs(const struct printer *p, const struct merge *m)

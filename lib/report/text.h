@@ -5,15 +5,17 @@
 #include "lib/report/findings.h"
 #include "lib/trace/snippet.h"
 
+struct merged_finding;
 struct printer {
 	const struct report *r;
 	const struct rt_trace_info *info;
 	bool *no_memory;
 	FILE *out;
 	bool color;
-	uint32_t width;   /* of the terminal, in columns; 0: lines are not broken */
-	char *folder;     /* paths below it are printed without it; NULL: none. Ends in no slash */
-	const char *seen; /* in which of several runs the finding is; NULL: there is but one */
+	uint32_t width;                      /* of the terminal, in columns; 0: lines are not broken */
+	char *folder;                        /* paths below it are printed without it; NULL: none. Ends in no slash */
+	const char *seen;                    /* in which of several runs the finding is; NULL: there is but one */
+	const struct merged_finding *merged; /* it, of all runs; NULL as above */
 };
 
 enum style { PLAIN, BOLD, RED, YELLOW, DIM };

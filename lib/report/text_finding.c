@@ -1,6 +1,7 @@
 /* A finding in the text report: what is wrong, the places side by side, the guard, how to fix it and how to see more.
  */
 #include "lib/report/follows.h"
+#include "lib/report/merge.h"
 #include "lib/report/text.h"
 
 #include <inttypes.h>
@@ -142,11 +143,15 @@ static void put_replay(const struct printer *p, const struct finding *f)
 static void put_anomalies(const struct printer *p, const struct finding *f)
 {
 	const char *first = p->r->entries[f->entries[0]].id;
-	fprintf(p->out, "  %zu %s: ", f->entry_count, f->entry_count == 1 ? "anomaly" : "anomalies");
-	for (size_t i = 0; i < f->entry_count && i < IDS_SHOWN; i++)
-		fprintf(p->out, "%s%s", i ? ", " : "", p->r->entries[f->entries[i]].id);
-	if (f->entry_count > IDS_SHOWN)
-		fprintf(p->out, " and %zu more", f->entry_count - IDS_SHOWN);
+	size_t count = p->merged ? p->merged->entry_count : f->entry_count;
+	fprintf(p->out, "  %zu %s: ", count, count == 1 ? "anomaly" : "anomalies");
+	for (size_t i = 0; i < count && i < IDS_SHOWN; i++) {
+		const struct merge_entry *e = p->merged ? &p->merged->entries[i] : NULL;
+		const struct report_entry *entry = e ? &e->report->entries[e->entry] : &p->r->entries[f->entries[i]];
+		fprintf(p->out, "%s%s", i ? ", " : "", entry->id);
+	}
+	if (count > IDS_SHOWN)
+		fprintf(p->out, " and %zu more", count - IDS_SHOWN);
 	if (p->seen) {
 		fputs("\n  ", p->out);
 		text_put(p, p->seen);

@@ -494,4 +494,15 @@ int main(void)
 C
 run 1 explore --runs 2 -f json -- ./many
 holds '[.anomalies[] | select(.kind == "atomicity" and .verdict == "observed") | .events[0].source.line] | unique | length == 5'
+
+# A finding has the anomalies of all runs, each once and with the strongest verdict that a run gives it. Findings of two runs that have an anomaly
+# in common are one, whichever anomaly is the first in each.
+gcc -g -O1 -fsanitize=thread "$top/samples/pecan/list.c" -o list -pthread || exit 1
+run 1 explore --runs 3 -f json -- ./list
+holds '[.anomalies[] | "\(.fingerprint) \([.events[].source.line])"] | length == (unique | length)'
+holds '[.findings[].anomalies[]] | sort == (unique) and length > 10'
+holds '[.anomalies[] | .run] | unique | length > 1'
+gcc -g -O1 -fsanitize=thread -fopenmp "$top/samples/openmp/locks_racy.c" -o locks_racy || exit 1
+run 1 explore --runs 8 -f json -- ./locks_racy
+holds '[.anomalies[] | select(.kind == "atomicity" and (.verdict == "confirmed" or .verdict == "observed"))] | length >= 3'
 exit $fail
