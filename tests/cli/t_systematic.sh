@@ -1,6 +1,6 @@
 #!/bin/bash
 # t_systematic.sh [BUILD]: explore --strategy=systematic makes all executions of small programs. RT_SYSTEMATIC=all: also those
-# of the larger ones without reduction, which takes minutes.
+# of the larger ones without reduction, and of more programs, which takes minutes.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 
@@ -98,5 +98,22 @@ for subject in $racy; do
 	jq -c '[([.anomalies[] | .fingerprint] | unique), .search.races]' out >none
 	cmp -s partial none || wrong "$subject: other races by partial reduction: $(cat partial none)"
 	holds ".search.complete and .search.states > $states"
+done
+
+# Made-up programs: without reduction and with the partial one the races and the ends are the same; with the full one there are no others.
+seeds="8 13"
+[ "${RT_SYSTEMATIC-}" = all ] && seeds=$(seq 1 20)
+for seed in $seeds; do
+	bash "$(dirname "${BASH_SOURCE[0]}")/small_program.sh" "$seed" >small.c
+	gcc -g -O1 -fsanitize=thread small.c -o small -pthread || exit 1
+	for reduction in none partial full; do
+		"$RACETRACE" explore --strategy systematic --jobs 2 --reduction $reduction -f json -- ./small >out 2>err
+		holds '.search.complete'
+		jq -r '.search.races, (.anomalies[] | select(.kind == "race") | .fingerprint)' out | sort -u >races.$reduction
+		jq -r '.runs[].end' out | sort -u >ends.$reduction
+	done
+	cmp -s races.none races.partial || wrong "small program $seed: other races by partial reduction: $(cat races.none races.partial)"
+	cmp -s ends.none ends.partial || wrong "small program $seed: other ends by partial reduction: $(cat ends.none ends.partial)"
+	[ -z "$(comm -13 ends.none ends.full)" ] || wrong "small program $seed: ends by full reduction alone: $(comm -13 ends.none ends.full)"
 done
 exit $fail
