@@ -181,6 +181,7 @@ struct rt_channel {
 #define RT_TREE_OFFSET 1024u
 #define RT_FOLDER_SIZE 2048u
 #define RT_SHELL_SIZE 640u
+#define RT_ALONE_SIZE 128u
 struct rt_tree {
 	uint64_t nonce;                      /* distinguishes this recording's file from another's */
 	int32_t collector_pid, collector_fd; /* location of the file: /proc/PID/fd/FD, whatever namespace /proc is of */
@@ -191,11 +192,13 @@ struct rt_tree {
 	_Atomic uint32_t beat;               /* counts up each half second while the collector runs */
 	_Atomic uint32_t lost;               /* forked processes that a sandbox kept from being recorded */
 	_Atomic uint32_t hidden;             /* programs that were executed where /proc is not mounted */
+	_Atomic uint32_t alone;              /* enum rt_watch_file: why a program ran unrecorded; 0: none did */
 	uint32_t filters;                    /* seccomp filters of the collector itself; see confined.h */
 	uint64_t pid_namespace;              /* the inode of the collector's */
 	uint32_t follows_plain;              /* what a watched process executes can run under the tool as well */
 	/* What a shell has to do to execute what follows under the tool; "": it cannot be told. */
 	char shell[RT_SHELL_SIZE];
+	char alone_name[RT_ALONE_SIZE]; /* of that program */
 	char folder[RT_FOLDER_SIZE]; /* of the recorders, for executed programs to find them; "": those are not recorded
 	                              */
 };

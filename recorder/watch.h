@@ -25,7 +25,7 @@ enum rt_watch_request {
 	 * of use. Result: 1.
 	 */
 	RT_WATCH_THREAD = 'R' << 24 | 'T' << 16,
-	/* const char *path: a file that is to be executed. Result: 1: as the tool's program; 0: by itself. */
+	/* const char *path: a file that is to be executed. Result: enum rt_watch_file. */
 	RT_WATCH_FILE,
 	/*
 	 * Of each thread of the controlled recorder. int32_t *patience: plain accesses that it may make before it is
@@ -37,5 +37,8 @@ enum rt_watch_request {
 	/* Result: 1: Valgrind has room for another thread. It ends a program that makes one where it has not. */
 	RT_WATCH_ROOM
 };
+
+/* How a file is executed: by itself, as the tool's program, or by itself because no tool can run it. */
+enum rt_watch_file { RT_FILE_ALONE, RT_FILE_WATCHED, RT_FILE_STATIC, RT_FILE_32_BIT };
 
 #endif

@@ -249,6 +249,8 @@ static enum rt_status inspect_elf(const char *path, Elf *elf, struct traits *t, 
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr) ||
 	    (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN))
 		return rt_error_set(err, RT_EINPUT, "'%s' is not an ELF executable: name a program", path);
+	if (ehdr.e_ident[EI_CLASS] == ELFCLASS32)
+		return rt_error_set(err, RT_EINPUT, "'%s' is a 32-bit program: build it for x86-64", path);
 	if (ehdr.e_machine != MACHINE)
 		return rt_error_set(err, RT_EINPUT, "'%s' is built for another kind of machine", path);
 	look(elf, t);
@@ -259,6 +261,23 @@ static enum rt_status inspect_elf(const char *path, Elf *elf, struct traits *t, 
 			look_at_libraries(path, t);
 	}
 	return judge(path, t, sync_only, err);
+}
+
+static bool is_static(const char *path)
+{
+	struct traits t = {0};
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	elf_version(EV_CURRENT);
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	bool is = elf && elf_kind(elf) == ELF_K_ELF;
+	if (is)
+		look(elf, &t);
+	elf_end(elf);
+	close(fd);
+	free(t.soname);
+	return is && !t.interpreter;
 }
 
 enum { LINE = 256 }; /* of a script, as far as the kernel reads it */
@@ -276,6 +295,10 @@ static enum rt_status inspect_script(const char *path, char *line, struct traits
 	if (reason)
 		return rt_error_set(err, RT_EINPUT, "cannot execute '%s': its interpreter '%s': %s", path, name,
 		                    strerror(reason));
+	if (is_static(name))
+		return rt_error_set(err, RT_EINPUT,
+		                    "the interpreter '%s' of '%s' is statically linked: link it dynamically", name,
+		                    path);
 	t->soname = strdup(RECORDER_SONAME);
 	return t->soname ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory for a name");
 }

@@ -10,6 +10,7 @@
 #include "recorder/collector/find.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/thread.h"
+#include "recorder/watch.h"
 
 #include <linux/futex.h>
 #include <stdio.h>
@@ -97,6 +98,12 @@ static void say_sandboxed(struct tree *t)
 	else if (atomic_load(&t->shared->hidden))
 		rt_error_set(&error, RT_ESYSTEM,
 		             "a program that was executed where /proc is not mounted runs unrecorded");
+	else if (atomic_load(&t->shared->alone) == RT_FILE_STATIC)
+		rt_error_set(&error, RT_ESYSTEM, "'%s' is statically linked and runs unrecorded: link it dynamically",
+		             t->shared->alone_name);
+	else if (atomic_load(&t->shared->alone))
+		rt_error_set(&error, RT_ESYSTEM, "'%s' is a 32-bit program and runs unrecorded: build it for x86-64",
+		             t->shared->alone_name);
 	t->said = error.status != RT_OK;
 	if (t->said && t->options.rings.tell)
 		t->options.rings.tell(&error);

@@ -1,4 +1,4 @@
-/* The limit on address space (RLIMIT_AS), as the program has set it: limit.c. Limits of other kinds are left alone. */
+/* Limits as the program has set them, where the kernel's is another: limit.c. Limits of other kinds are left alone. */
 #ifndef RECORDER_INTERCEPT_LIMIT_H
 #define RECORDER_INTERCEPT_LIMIT_H
 

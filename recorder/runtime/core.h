@@ -152,11 +152,8 @@ bool rt_watch_room(void);     /* another thread can be made */
 /* As the functions without rt_, which the recorder interposes (exec.c). */
 int rt_execve(const char *path, char *const argv[], char *const environment[]);
 int rt_execveat(int folder, const char *path, char *const argv[], char *const environment[], int flags);
-/*
- * Whether what is executed next runs under the tool as well: file: NULL: no; otherwise, if the tool can record it. The
- * answer.
- */
-bool rt_watch_next(const char *file);
+/* Makes what is executed next run under the tool as well, if the tool can record the file. NULL: it does not. */
+enum rt_watch_file rt_watch_next(const char *file);
 
 /* Values; value.c. All but rt_settle are called where rt_values is set, by a busy thread. */
 extern bool rt_values;

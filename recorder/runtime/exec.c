@@ -205,12 +205,26 @@ static const char *found(const char *file, bool searched, char *path, int *error
 	return file;
 }
 
+/* Of the first program that no tool can run, the collector says so. */
+static void tell_alone(const char *file, enum rt_watch_file why)
+{
+	const char *name = rt_length(file) < RT_ALONE_SIZE ? file : rt_file_name(file);
+
+	if (atomic_load(&rt_tree->alone) || rt_length(name) >= RT_ALONE_SIZE)
+		return;
+	rt_append_text(rt_tree->alone_name, name);
+	atomic_store(&rt_tree->alone, why);
+}
+
 /* True if the file, which is about to be executed, will run under the tool. */
 static bool will_be_watched(const char *file)
 {
 	if (!rt_watched || !rt_tree || !rt_tree->follows_plain || !is_followed())
 		return false;
-	return rt_watch_next(file);
+	enum rt_watch_file how = rt_watch_next(file);
+	if (how != RT_FILE_WATCHED && how != RT_FILE_ALONE)
+		tell_alone(file, how);
+	return how == RT_FILE_WATCHED;
 }
 
 /* ---- exec ---- */

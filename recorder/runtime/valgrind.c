@@ -55,13 +55,16 @@ bool rt_watch_room(void)
 	return VALGRIND_DO_CLIENT_REQUEST_EXPR(1, RT_WATCH_ROOM, 0, 0, 0, 0, 0);
 }
 
-bool rt_watch_next(const char *file)
+enum rt_watch_file rt_watch_next(const char *file)
 {
-	bool is = file && VALGRIND_DO_CLIENT_REQUEST_EXPR(0, RT_WATCH_FILE, file, 0, 0, 0, 0);
+	enum rt_watch_file how = RT_FILE_ALONE;
 
-	if (is)
+	if (file)
+		how =
+		    (enum rt_watch_file)VALGRIND_DO_CLIENT_REQUEST_EXPR(RT_FILE_ALONE, RT_WATCH_FILE, file, 0, 0, 0, 0);
+	if (how == RT_FILE_WATCHED)
 		VALGRIND_CLO_CHANGE("--trace-children=yes");
 	else
 		VALGRIND_CLO_CHANGE("--trace-children=no");
-	return is;
+	return how;
 }

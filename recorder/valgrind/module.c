@@ -69,14 +69,17 @@ struct look {
 	uint64_t functions;   /* address of .eh_frame_hdr; 0: none */
 	Elf64_Phdr *segments; /* only while it is looked at */
 	bool is_program;      /* an ELF file of this machine */
+	bool is_32_bit;
 	bool is_instrumented, is_dynamic;
 };
 
 static struct look look(long fd)
 {
 	struct look l = {.segments = NULL};
-	if (!read_at(fd, 0, &l.header, sizeof l.header) || VG_(memcmp)(l.header.e_ident, ELFMAG, SELFMAG) ||
-	    l.header.e_machine != EM_X86_64 || l.header.e_phentsize != sizeof *l.segments)
+	if (!read_at(fd, 0, &l.header, sizeof l.header) || VG_(memcmp)(l.header.e_ident, ELFMAG, SELFMAG))
+		return l;
+	l.is_32_bit = l.header.e_ident[EI_CLASS] == ELFCLASS32;
+	if (l.header.e_machine != EM_X86_64 || l.header.e_phentsize != sizeof *l.segments)
 		return l;
 	l.segments = part(fd, l.header.e_phoff, (uint64_t)l.header.e_phnum * sizeof *l.segments);
 	if (!l.segments)
@@ -163,23 +166,32 @@ static bool gains_rights(long fd)
 	       kernel_call(SYS_fgetxattr, fd, (long)"security.capability", (long)value, sizeof value) > 0;
 }
 
-static bool is_watched(const char *file, bool may_be_script)
+static enum rt_watch_file watch_program(const struct look *l, bool gains)
+{
+	if (gains || l->is_instrumented)
+		return RT_FILE_ALONE;
+	if (l->is_32_bit)
+		return RT_FILE_32_BIT;
+	return !l->is_program ? RT_FILE_ALONE : l->is_dynamic ? RT_FILE_WATCHED : RT_FILE_STATIC;
+}
+
+static enum rt_watch_file watch(const char *file, bool may_be_script)
 {
 	char line[256] = "";
 	long fd = open_file(file);
 	if (fd < 0)
-		return false;
+		return RT_FILE_ALONE;
 	struct look l = look(fd);
-	bool is = l.is_program && l.is_dynamic && !l.is_instrumented && !gains_rights(fd);
+	enum rt_watch_file how = watch_program(&l, gains_rights(fd));
 	long n = kernel_call(SYS_pread64, fd, (long)line, sizeof line - 1, 0);
 	close_file(fd);
 	const char *by = n > 2 && may_be_script ? interpreter(line, sizeof line) : NULL;
-	return by ? is_watched(by, false) : is;
+	return by ? watch(by, false) : how;
 }
 
-bool file_is_watched(const char *file)
+enum rt_watch_file file_watch(const char *file)
 {
-	return is_watched(file, true);
+	return watch(file, true);
 }
 
 /*

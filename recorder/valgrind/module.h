@@ -4,6 +4,8 @@
 
 #include "recorder/valgrind/platform.h"
 
+#include "recorder/watch.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,9 +14,9 @@ bool module_is_instrumented(const char *file);
 /* Address in the file's own numbers of its table of functions (.eh_frame_hdr); 0: it has none, or cannot be read. */
 uint64_t module_functions(const char *file);
 /*
- * True if the file is to be executed under the tool: a dynamically linked program that is not instrumented, or a script
- * of one. Not if execution gives it other rights, which the tool would have to deny it.
+ * How the file is to be executed. Under the tool: a dynamically linked program that is not instrumented, or a script of
+ * one. Not if execution gives it other rights, which the tool would have to deny it.
  */
-bool file_is_watched(const char *file);
+enum rt_watch_file file_watch(const char *file);
 
 #endif

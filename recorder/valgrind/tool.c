@@ -373,7 +373,8 @@ static IRSB *instrument(VgCallbackClosure *closure, IRSB *from, const VexGuestLa
 	for (; i < from->stmts_used && from->stmts[i]->tag != Ist_IMark; i++)
 		addStmtToIRSB(p.to, from->stmts[i]);
 	const HChar *name;
-	if (VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), closure->nraddr, &name))
+	bool begins = VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), closure->nraddr, &name);
+	if (begins && VG_(strcmp)(name, "(below main)") != 0) /* Valgrind's name of _start, which nothing calls */
 		add_call(&p, "begin_function", (void *)begin_function, mkIRExprVec_1(stack_pointer(&p, layout)), NULL);
 	for (; i < from->stmts_used; i++) {
 		IRStmt *s = from->stmts[i];
@@ -446,7 +447,7 @@ static Bool handle_request(ThreadId tid, UWord *arguments, UWord *result)
 {
 	struct guest *g = &guests[tid];
 	if (arguments[0] == RT_WATCH_FILE) {
-		*result = file_is_watched((const char *)arguments[1]);
+		*result = file_watch((const char *)arguments[1]);
 		return True;
 	}
 	if (arguments[0] == RT_WATCH_ROOM) {

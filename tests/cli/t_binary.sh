@@ -94,6 +94,9 @@ jq -e '[.anomalies[] | select(.variable.name == "by_builtin") | .reasons[].reaso
 jq -e '[.anomalies[] | select(.variable.name == "racy") | .events[].stack | [.[].function][:5] | join(" ")]
 	| all(startswith("deep"))' report.json >/dev/null || wrong "stacks: $(jq -c '[.anomalies[].events[].stack | [.[].function]]' report.json)"
 
+# What begins the program is called by nothing: no stack begins with the number of its arguments.
+"$racetrace" dump t.zst | grep -E 'enter +0x[0-9a-f]{1,4}$' && wrong 'a call from nowhere'
+
 # Written as JSON lines and read again it is the same trace.
 "$racetrace" convert -t jsonl -o t.jsonl t.zst && "$racetrace" convert -t racetrace -o again.zst t.jsonl || wrong 'it cannot be converted'
 diff <("$racetrace" dump t.zst) <("$racetrace" dump again.zst) >/dev/null || wrong 'it is another trace when it was converted twice'

@@ -149,6 +149,9 @@ if [ -x "$(dirname "$racetrace")/../lib/racetrace/valgrind/racetrace-amd64-linux
 	timeout 100 "$racetrace" record -o s.zst sh -c 'ulimit -v 400000; ulimit -v; ./race' >out 2>err
 	status=$?
 	[ "$(cat out)" = 400000 ] && { [ $status = 8 ] || [ $status = 9 ]; } || wrong "a shell's own limit: status $status: $(cat out err)"
+	timeout 100 "$racetrace" record -o s.zst sh -c 'ulimit -n 100 && ulimit -Sn && ulimit -Hn && ./race' >out 2>err
+	status=$?
+	[ "$(cat out)" = $'100\n100' ] && [ $status = 8 ] || wrong "a shell's own limit of descriptors: status $status: $(cat out err)"
 fi
 
 # Other commands meet the size of a file as an error of write, not as a signal.
