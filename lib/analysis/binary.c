@@ -46,9 +46,12 @@ static bool is_certain(const struct model *m, struct snippets *sources, const ui
 
 void binary_cap(const struct model *m, struct snippets *sources, struct anomaly *a)
 {
-	if (!rt_trace_info(m->trace)->binary || a->kind != ANOMALY_RACE || a->verdict <= VERDICT_PREDICTED)
+	if (!rt_trace_info(m->trace)->binary || a->kind != ANOMALY_RACE || a->verdict < VERDICT_CONDITIONAL)
 		return;
-	if (!is_certain(m, sources, a->events))
+	bool certain = is_certain(m, sources, a->events);
+	if (!certain && a->verdict <= VERDICT_PREDICTED)
+		reasons_add(&a->reasons, REASON_MACHINE_CODE); /* a run that shows it would prove nothing */
+	else if (!certain)
 		anomaly_cap(a, REASON_MACHINE_CODE, NULL);
 	else if (a->verdict == VERDICT_OBSERVED && !(a->orders_unordered >> order_find("shb") & 1))
 		anomaly_cap(a, REASON_MACHINE_ORDER, NULL);

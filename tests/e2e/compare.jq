@@ -36,7 +36,7 @@ def place: first(.stack[]? | select((.file // "" | split("/") | last) == $name))
 def findings:
 	(.anomalies | map({key: .id, value: .variable.name}) | from_entries) as $names
 	| [.anomalies[] | . as $a
-	 | {kind, pattern, verdict, doubtful: any(.reasons[]?; .reason | startswith("machine-")),
+	 | {kind, pattern, verdict, doubtful: (.verdict == "predicted" and any(.reasons[]?; .reason | startswith("machine-"))),
 	    follows: [.follows // empty | (.races[] | $names[.]), .atomics[].variable.name] | unique,
 	    variable: (if .kind == "deadlock" or .kind == "hang" then [.events[] | .lock // .waits_for.object // .waits_for.thread // .waits_for.call] | sort | join(",") else .variable.name // "?" end),
 	    at: [.events[] | place | "\(.file // "?" | split("/") | last):\(.line // 0)"] | positions($a.kind)}];
