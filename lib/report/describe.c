@@ -25,10 +25,29 @@ static struct lock_held *held_find(struct described_thread *t, uint64_t addr)
 	return NULL;
 }
 
+/* The lock is held again, as the last one. What the line says that took it first still names it. */
+static void end_wait(struct describing *p, struct described_thread *t, struct lock_held *h,
+                     const struct rt_event *event)
+{
+	struct lock_held again = *h;
+	struct lock_held *last = &t->held[t->held_count - 1];
+	memmove(h, h + 1, (size_t)(last - h) * sizeof *h);
+	again.waits = false;
+	again.depth = 1;
+	*last = again;
+	describe_save(p, &last->acquired, event);
+	if (event->op != RT_OP_WAIT_END)
+		describe_save(p, &last->taken, event);
+}
+
 static void acquire(struct describing *p, const struct rt_event *event, uint64_t addr, bool shared)
 {
 	struct described_thread *t = &p->threads[event->thread];
 	struct lock_held *h = held_find(t, addr);
+	if (h && h->waits) {
+		end_wait(p, t, h, event);
+		return;
+	}
 	if (h) {
 		h->depth++;
 		return;
@@ -44,17 +63,29 @@ static void acquire(struct describing *p, const struct rt_event *event, uint64_t
 	h = &t->held[t->held_count++];
 	*h = (struct lock_held){.addr = addr, .shared = shared, .depth = 1};
 	describe_save(p, &h->acquired, event);
+	if (event->op != RT_OP_WAIT_END)
+		describe_save(p, &h->taken, event);
 }
 
-/* all: all nesting levels, as a wait does. */
-static void release(struct describing *p, struct described_thread *t, uint64_t addr, bool all)
+static void release(struct describing *p, struct described_thread *t, uint64_t addr)
 {
 	struct lock_held *h = held_find(t, addr);
-	if (!h || (--h->depth && !all))
+	if (!h || h->waits || --h->depth)
 		return;
 	describe_forget(p, &h->acquired);
+	describe_forget(p, &h->taken);
 	memmove(h, h + 1, (size_t)(t->held + t->held_count - h - 1) * sizeof *h);
 	t->held_count--;
+}
+
+/* All nesting levels are released. */
+static void begin_wait(struct describing *p, struct described_thread *t, uint64_t addr)
+{
+	struct lock_held *h = held_find(t, addr);
+	if (!h)
+		return;
+	describe_forget(p, &h->acquired);
+	h->waits = true;
 }
 
 static void describe_locks(struct describing *p, const struct described_thread *t, struct description *d)
@@ -70,9 +101,12 @@ static void describe_locks(struct describing *p, const struct described_thread *
 	}
 	for (size_t i = first; i < t->held_count; i++) {
 		const struct lock_held *h = &t->held[i];
+		if (h->waits)
+			continue;
 		d->locks[d->lock_count++] = (struct held_lock){.addr = h->addr,
 		                                               .shared = h->shared,
 		                                               .acquired = describe_saved(p, &h->acquired),
+		                                               .taken = describe_saved(p, &h->taken),
 		                                               .block = describe_block(p, h->addr)};
 	}
 }
@@ -124,10 +158,10 @@ static void follow(struct describing *p, const struct rt_event *event)
 		acquire(p, event, event->addr, event->op == RT_OP_ACQUIRE_SHARED);
 		break;
 	case RT_OP_RELEASE:
-		release(p, t, event->addr, false);
+		release(p, t, event->addr);
 		break;
 	case RT_OP_WAIT_BEGIN:
-		release(p, t, event->arg, true);
+		begin_wait(p, t, event->arg);
 		break;
 	case RT_OP_WAIT_END:
 		acquire(p, event, event->arg, false);

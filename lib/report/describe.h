@@ -35,7 +35,8 @@ struct memory_place {
 struct held_lock {
 	uint64_t addr;
 	bool shared;
-	uint64_t acquired;         /* number of the event that acquired it, described too */
+	uint64_t acquired; /* number of the event that acquired it, described too */
+	uint64_t taken; /* of the call that took it before a wait took it again, else of the same event; 0: unknown */
 	struct memory_block block; /* the block that contains the lock, if its address was queried */
 };
 

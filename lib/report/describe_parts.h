@@ -27,7 +27,9 @@ struct lock_held {
 	uint64_t addr;
 	bool shared;
 	uint32_t depth; /* STD files have inner acquires of a held lock; the recorder leaves them out */
+	bool waits;     /* for a condition: it is not held meanwhile */
 	struct saved_event acquired;
+	struct saved_event taken; /* its acquire by a call that is no wait */
 };
 
 struct described_thread {

@@ -99,6 +99,8 @@ void say_variable(const struct report *r, struct text *t, const struct finding *
 		say_global(t, s.name);
 	else if (!strcmp(s.kind, "tls") && s.address && (of = strstr(s.name, " of thread ")) && s.size)
 		say(t, "`%.*s`%s", (int)(of - s.name), s.name, of);
+	else if (!strcmp(s.kind, "stack"))
+		say(t, "a variable on the %s", s.name);
 	else if (!say_stream(r, t, &s))
 		say(t, "the %s", s.name);
 }

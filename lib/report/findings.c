@@ -139,8 +139,7 @@ static void name_cycle(const struct joining *j, struct finding *f)
 	for (size_t i = 0; other && i < d->lock_count; i++)
 		if (d->locks[i].addr == (other->event.op == RT_OP_WAIT_END ? other->event.arg : other->event.addr))
 			held = &d->locks[i];
-	if (!held || !place_locked(j->r, d, f->wanted) ||
-	    !place_locked(j->r, description_of(j->r->descriptions, held->acquired), f->held))
+	if (!held || !place_locked(j->r, d, f->wanted) || !place_locked(j->r, place_taken(j->r, held), f->held))
 		f->wanted[0] = f->held[0] = '\0';
 }
 
@@ -347,6 +346,20 @@ static bool called_at(const struct joining *j, uint32_t e, char name[EXPRESSION_
 	return known;
 }
 
+/* What is freed is known by what the line frees, not by a part of it that another line accesses. */
+static bool name_freed(const struct joining *j, const struct anomaly *a, char name[EXPRESSION_MAX])
+{
+	bool known = false;
+	for (uint32_t i = 0; i < a->event_count && !known; i++) {
+		const struct description *d = report_event(j->r, a->events[i]);
+		struct place place = place_of(j->r, a->events[i]);
+		char *line = d && d->event.flags & RT_F_FREE ? place_line(j->r, &place) : NULL;
+		known = line && expression_freed(line, name);
+		free(line);
+	}
+	return known;
+}
+
 /*
  * Memory without a name of its own is a heap block's, or what a lambda or an OpenMP region shares. It is known by what
  * the source line of a write assigns to or, where none says it, by what a line reads or copies.
@@ -356,7 +369,7 @@ static void name_written(const struct joining *j, struct finding *f)
 	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
 	struct subject s;
 	if (!subject_of(j->r, a, &s) || !strcmp(s.kind, "global") || !strcmp(s.kind, "tls") ||
-	    joining_written(j, a, f->written))
+	    name_freed(j, a, f->written) || joining_written(j, a, f->written))
 		return;
 	bool known = false;
 	for (uint32_t i = 0; i < a->event_count && !known; i++)
@@ -540,4 +553,23 @@ void findings_free(struct findings *f)
 	free(f->items);
 	free(f->members);
 	free(f);
+}
+
+bool finding_is_under(const struct finding *f)
+{
+	return f->follows && f->follows->level > LEVEL_NOTE && !f->follows->known && !f->follows->follows;
+}
+
+size_t findings_count(const struct findings *f, size_t levels[LEVELS])
+{
+	size_t under = 0;
+	memcpy(levels, f->levels, sizeof f->levels);
+	for (size_t i = 0; i < f->count; i++) {
+		const struct finding *item = &f->items[i];
+		if (item->level == LEVEL_NOTE || item->known || !finding_is_under(item))
+			continue;
+		levels[item->level]--;
+		under++;
+	}
+	return under;
 }

@@ -87,6 +87,11 @@ struct findings {
  * RT_EMEMORY. */
 enum rt_status findings_create(struct report *r, struct findings **out, struct rt_error *err);
 void findings_free(struct findings *f);
+/* True if the finding is told with the one that it follows. */
+bool finding_is_under(const struct finding *f);
+/* Number of findings of each level without errors and warnings that are told with others; returns how many these are.
+ */
+size_t findings_count(const struct findings *f, size_t levels[LEVELS]);
 
 enum { FINDING_TEXT_MAX = 1600 };
 /* What is wrong, in one sentence. */

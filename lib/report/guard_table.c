@@ -229,7 +229,7 @@ static char *lock_written(struct maker *k, uint32_t lock)
 	char own[SUBJECT_NAME_MAX], name[EXPRESSION_MAX];
 	const struct held_lock *held = held_by_holder(k, lock);
 	subject_object_name(&k->r, k->m->objects[lock].addr, NULL, own);
-	bool known = held && !own[0] && place_locked(&k->r, description_of(k->r.descriptions, held->acquired), name);
+	bool known = held && !own[0] && place_locked(&k->r, place_taken(&k->r, held), name);
 	return known ? copy(k, name) : NULL;
 }
 

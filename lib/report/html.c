@@ -84,12 +84,15 @@ static void put_count(const struct page *p, size_t n, const char *name, const ch
 	fprintf(p->out, "<li><b class=\"%s\">%zu</b> %s%s</li>\n", n ? class : "dim", n, name, n == 1 ? "" : "s");
 }
 
-void html_put_counts(const struct page *p, const size_t levels[LEVELS], size_t known, size_t suppressed)
+void html_put_counts(const struct page *p, const size_t levels[LEVELS], size_t under, size_t known, size_t suppressed)
 {
 	fputs("<ul class=\"counts\">\n", p->out);
 	put_count(p, levels[LEVEL_ERROR], "error", "error");
 	put_count(p, levels[LEVEL_WARNING], "warning", "warning");
 	put_count(p, levels[LEVEL_NOTE], "note", "dim");
+	if (under)
+		fprintf(p->out, "<li><b class=\"dim\">%zu</b> that follow%s</li>\n", under,
+		        under == 1 ? "s from another" : " from others");
 	if (known)
 		put_count(p, known, "known finding", "dim");
 	if (suppressed)
@@ -159,7 +162,8 @@ static bool put_page(struct page *p)
 	put_trace(p);
 	fputs("</header>\n<main>\n", p->out);
 	if (!p->r->alone) {
-		html_put_counts(p, p->r->findings->levels, p->r->findings->known, p->r->findings->suppressed);
+		size_t levels[LEVELS], under = findings_count(p->r->findings, levels);
+		html_put_counts(p, levels, under, p->r->findings->known, p->r->findings->suppressed);
 		put_kinds(p);
 	}
 	bool ok = p->r->by_anomaly ? put_anomalies(p) : html_put_findings(p);

@@ -60,8 +60,8 @@ void html_put_cells(const struct page *p, const struct finding *f);
 bool html_put_finding(const struct page *p, const struct finding *f);
 /* True if a finding has a section of its own. */
 bool html_is_shown(const struct finding *f);
-/* "3 errors" and so on, in the summary. */
-void html_put_counts(const struct page *p, const size_t levels[LEVELS], size_t known, size_t suppressed);
+/* "3 errors" and so on, in the summary. under: number of findings beside them that follow from others. */
+void html_put_counts(const struct page *p, const size_t levels[LEVELS], size_t under, size_t known, size_t suppressed);
 
 /* Frees what is remembered of the trace. */
 void html_forget(const struct page *p);

@@ -24,8 +24,7 @@ static void put_locks(const struct page *p, const struct description *d)
 		fputs("<p>holding no lock</p>\n", p->out);
 	for (size_t i = 0; i < d->lock_count; i++) {
 		fputs("<p>holding <b>", p->out);
-		html_put_lock(p, d->locks[i].addr, &d->locks[i].block,
-		              description_of(p->r->descriptions, d->locks[i].acquired));
+		html_put_lock(p, d->locks[i].addr, &d->locks[i].block, place_taken(p->r, &d->locks[i]));
 		fprintf(p->out, "</b>%s, acquired at event %" PRIu64 ":</p>\n",
 		        d->locks[i].shared ? " as a reader" : "", d->locks[i].acquired);
 		html_put_stack(p, description_of(p->r->descriptions, d->locks[i].acquired), false);

@@ -63,8 +63,7 @@ static void put_locks(const struct page *p, const struct description *d)
 	fputs(d->lock_count ? ", holding " : ", holding no lock", p->out);
 	for (size_t i = 0; i < d->lock_count; i++) {
 		fputs(i ? ", " : "", p->out);
-		html_put_lock(p, d->locks[i].addr, &d->locks[i].block,
-		              description_of(p->r->descriptions, d->locks[i].acquired));
+		html_put_lock(p, d->locks[i].addr, &d->locks[i].block, place_taken(p->r, &d->locks[i]));
 		fputs(d->locks[i].shared ? " as a reader" : "", p->out);
 	}
 }
@@ -84,8 +83,12 @@ static void put_place(const struct page *p, const struct finding_place *place)
 	if (place->op == RT_OP_BLOCK) {
 		waiting_text(p->r, d, text);
 		html_put(p, text);
-	} else {
+	} else if (rt_op_is_access(place->op) || place->op == RT_OP_ALLOC) {
 		fputs(finding_does(p->r, place), p->out);
+	} else {
+		bool again = d->event.op == RT_OP_WAIT_END; /* its mutex is the second operand */
+		fputs("acquires ", p->out);
+		html_put_lock(p, again ? d->event.arg : d->event.addr, again ? NULL : subject_lock_block(d), d);
 	}
 	put_locks(p, d);
 	fputs("</p>\n<p>", p->out);

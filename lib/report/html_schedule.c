@@ -4,6 +4,7 @@
  */
 #include "lib/anomaly/goal.h"
 #include "lib/report/html.h"
+#include "lib/report/place.h"
 #include "lib/report/steps.h"
 #include "lib/report/utf8.h"
 
@@ -94,7 +95,7 @@ static int put_box(struct drawing *d, uint32_t thread, int lines, bool goal)
 static void put_event(struct drawing *d, const struct description *event, int x, int y)
 {
 	const struct page *p = d->p;
-	const struct rt_frame *f = subject_frame(p->r, event->event.pc);
+	const struct rt_frame *f = place_of_stack(p->r, event->stack, event->stack_count).frame;
 	fprintf(p->out, "<text class=\"own\" x=\"%d\" y=\"%d\">%" PRIu64 ": %s</text><text x=\"%d\" y=\"%d\">", x, y,
 	        event->event.ordinal, rt_op_name(event->event.op), x, y + LINE);
 	if (f && f->file) {

@@ -38,7 +38,7 @@ static void put_lock(struct json_report *j, const struct held_lock *lock)
 {
 	char name[SUBJECT_NAME_MAX];
 	struct json_writer *w = &j->w;
-	if (!place_depends(j->r, description_of(j->r->descriptions, lock->acquired), name))
+	if (!place_depends(j->r, place_taken(j->r, lock), name))
 		subject_object_name(j->r, lock->addr, &lock->block, name);
 	jw_object(w, NULL);
 	jw_text_or_null(w, "name", name);

@@ -220,9 +220,14 @@ void place_lock_name(const struct report *r, uint64_t addr, const struct memory_
 		subject_object_name(r, addr, block, name);
 }
 
+const struct description *place_taken(const struct report *r, const struct held_lock *lock)
+{
+	return description_of(r->descriptions, lock->taken ? lock->taken : lock->acquired);
+}
+
 void place_held_name(const struct report *r, const struct held_lock *lock, char name[SUBJECT_NAME_MAX])
 {
-	place_lock_name(r, lock->addr, &lock->block, description_of(r->descriptions, lock->acquired), name);
+	place_lock_name(r, lock->addr, &lock->block, place_taken(r, lock), name);
 }
 
 uint64_t place_key(const struct place *place)

@@ -41,6 +41,8 @@ bool place_depends(const struct report *r, const struct description *acquire, ch
  * known. block, acquire: NULL: not known. */
 void place_lock_name(const struct report *r, uint64_t addr, const struct memory_block *block,
                      const struct description *acquire, char name[SUBJECT_NAME_MAX]);
+/* The acquire of a held lock that names it: the call that took it, not a wait that took it again. */
+const struct description *place_taken(const struct report *r, const struct held_lock *lock);
 /* That of a lock which is held at a described event. */
 void place_held_name(const struct report *r, const struct held_lock *lock, char name[SUBJECT_NAME_MAX]);
 

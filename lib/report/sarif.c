@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+/* What a build without a homepage names as the place to learn about the tool. */
+#define MANUAL "man:racetrace(1)"
 #ifndef RT_HOMEPAGE
 #define RT_HOMEPAGE ""
 #endif
@@ -211,8 +213,7 @@ static void put_tool(struct json_writer *w)
 	jw_text(w, "name", "racetrace");
 	jw_text(w, "version", RT_VERSION);
 	jw_text(w, "semanticVersion", RT_VERSION);
-	if (*RT_HOMEPAGE)
-		jw_text(w, "informationUri", RT_HOMEPAGE);
+	jw_text(w, "informationUri", *RT_HOMEPAGE ? RT_HOMEPAGE : MANUAL);
 	jw_array(w, "rules");
 	for (int i = 0; i < ANOMALY_KINDS; i++) {
 		jw_object(w, NULL);

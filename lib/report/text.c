@@ -175,18 +175,10 @@ static void put_levels(const struct printer *p, const size_t levels[LEVELS], siz
 static void put_findings(const struct printer *p)
 {
 	const struct findings *f = p->r->findings;
-	size_t levels[LEVELS] = {f->levels[LEVEL_NOTE], f->levels[LEVEL_WARNING], f->levels[LEVEL_ERROR]}, under = 0;
-	for (size_t i = 0; i < f->count && !ferror(p->out); i++) {
-		const struct finding *item = &f->items[i];
-		if (item->level == LEVEL_NOTE || item->known)
-			continue;
-		if (text_is_under(item)) {
-			levels[item->level]--;
-			under++;
-		} else {
-			text_put_finding(p, item);
-		}
-	}
+	size_t levels[LEVELS], under = findings_count(f, levels);
+	for (size_t i = 0; i < f->count && !ferror(p->out); i++)
+		if (f->items[i].level > LEVEL_NOTE && !f->items[i].known && !finding_is_under(&f->items[i]))
+			text_put_finding(p, &f->items[i]);
 	put_levels(p, levels, f->known, f->suppressed, p->r->unkept ? "" : " (--anomalies lists all)");
 	if (under)
 		fprintf(p->out, ", %zu that follow%s", under, under == 1 ? "s from another" : " from others");

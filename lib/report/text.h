@@ -56,8 +56,6 @@ void text_put_deed(const struct printer *p, const struct finding_place *place);
 /* Places with what is done there, their source lines and callers: the first two side by side if the terminal is wide.
  */
 void text_put_places(const struct printer *p, const struct finding_place *places, size_t count);
-/* True if the finding is listed under the one that it follows. */
-bool text_is_under(const struct finding *f);
 /* A finding in a screen (text_finding.c), with those that follow it. */
 void text_put_finding(const struct printer *p, const struct finding *f);
 

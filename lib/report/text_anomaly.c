@@ -35,7 +35,7 @@ static void put_locks(const struct printer *p, const struct description *d)
 		const struct held_lock *lock = &d->locks[i];
 		const struct description *acquire = description_of(p->r->descriptions, lock->acquired);
 		fputs("    holding ", p->out);
-		text_put_lock_name(p, lock->addr, &lock->block, acquire);
+		text_put_lock_name(p, lock->addr, &lock->block, place_taken(p->r, lock));
 		fprintf(p->out, "%s, acquired at event %" PRIu64 "\n", lock->shared ? " as a reader" : "",
 		        lock->acquired);
 		text_put_stack(p, acquire, 6, false);

@@ -85,11 +85,6 @@ static void put_guard(const struct printer *p, const struct finding *f)
 	fputc('\n', p->out);
 }
 
-bool text_is_under(const struct finding *f)
-{
-	return f->follows && f->follows->level > LEVEL_NOTE && !f->follows->known && !f->follows->follows;
-}
-
 /* Findings that are there only because this one orders nothing: a line each. */
 static void put_followers(const struct printer *p, const struct finding *f)
 {
@@ -97,7 +92,7 @@ static void put_followers(const struct printer *p, const struct finding *f)
 	size_t count = 0;
 	for (size_t i = 0; i < p->r->findings->count; i++) {
 		const struct finding *other = &p->r->findings->items[i];
-		if (other->follows != f || !text_is_under(other) || other->known || other->level == LEVEL_NOTE)
+		if (other->follows != f || !finding_is_under(other) || other->known || other->level == LEVEL_NOTE)
 			continue;
 		if (!count++)
 			fputs("  from it follow, as nothing else orders them:\n", p->out);

@@ -43,8 +43,7 @@ static void put_locks(const struct printer *p, const struct description *d)
 	fputs(d->lock_count ? ", holding " : ", holding no lock", p->out);
 	for (size_t i = 0; i < d->lock_count; i++) {
 		fputs(i ? ", " : "", p->out);
-		text_put_lock_name(p, d->locks[i].addr, &d->locks[i].block,
-		                   description_of(p->r->descriptions, d->locks[i].acquired));
+		text_put_lock_name(p, d->locks[i].addr, &d->locks[i].block, place_taken(p->r, &d->locks[i]));
 		fputs(d->locks[i].shared ? " as a reader" : "", p->out);
 	}
 }

@@ -4,7 +4,7 @@
  * guarded, so there is no race, and each section is atomic; the call is not.
  *
  * Locks are released to let other threads in, so most such pairs are intended. Only what looks like a check and its act
- * is reported. The lock guards the cell: all accesses hold it once a second thread has come. The first section writes
+ * is reported. The lock guards the cell: all accesses hold it while several threads have it. The first section writes
  * nothing. The second writes the cell without reading it again first (an update, x -= n, reads it for itself:
  * update.c). No other section of the lock is in between, and no wait. Both are in one call that the program's own
  * source makes, or the second is further down in main or in a thread's own routine.
@@ -82,7 +82,23 @@ static struct track *track_of(struct check_act_finder *s, uint32_t thread, uint3
 	return &s->tracks[i];
 }
 
-/* True if every access of the cell holds the lock once a second thread has come. */
+/* True if what other threads access of a cell all comes before its k-th access by the partial order: the memory is one
+ * thread's again, as that of an object which main destroys behind the joins. */
+static bool is_alone_again(const struct check_act_finder *s, const struct model_cell *cell, uint32_t k)
+{
+	const struct model *m = s->m;
+	const uint32_t *events = &m->cell_events[cell->first];
+	for (uint32_t i = 0; i < cell->count; i++) {
+		uint32_t other = model_thread_of(m, events[i]);
+		if (other != model_thread_of(m, events[k]) &&
+		    (i > k ||
+		     m->events[events[i]].pos >= segment_order_race_horizon(s->context->por, events[k], other)))
+			return false;
+	}
+	return true;
+}
+
+/* True if every access of the cell holds the lock once a second thread has come, until one thread alone is left. */
 static bool is_guarded(struct check_act_finder *s, uint32_t cell, uint32_t lock)
 {
 	const struct model *m = s->m;
@@ -95,10 +111,12 @@ static bool is_guarded(struct check_act_finder *s, uint32_t cell, uint32_t lock)
 	if (*answer)
 		return *answer - 1;
 	const uint32_t *events = &m->cell_events[m->cells[cell].first];
-	bool shared = false, all = true;
-	for (uint32_t k = 0; k < m->cells[cell].count && all; k++) {
+	bool shared = false, all = true, alone = false;
+	for (uint32_t k = 0; k < m->cells[cell].count && all && !alone; k++) {
 		shared |= model_thread_of(m, events[k]) != model_thread_of(m, events[0]);
 		all = !shared || model_lockset_lock(m, model_lockset_of(m, events[k]), lock);
+		alone = !all && is_alone_again(s, &m->cells[cell], k);
+		all |= alone;
 	}
 	*answer = all && shared ? 2 : 1;
 	return all && shared;

@@ -14,7 +14,7 @@ shift
 racetrace=$build/bin/racetrace
 work=$build/bench/findings
 mkdir -p "$work"
-[ $# -gt 0 ] || set -- "$top"/samples/*.c "$top"/samples/pecan/*.c "$top"/tests/cases/*.c "$top"/tests/cases/*.cpp
+[ $# -gt 0 ] || set -- "$top"/samples/*.c "$top"/samples/pecan/*.c "$top"/samples/more/*.c "$top"/samples/more/*.cpp "$top"/tests/cases/*.c "$top"/tests/cases/*.cpp
 row='%-28s %9s %8s %8s %8s %8s %8s\n'
 
 # compile SOURCE OUTPUT

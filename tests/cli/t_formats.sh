@@ -25,6 +25,7 @@ so() {
 check_sarif() {
 	trace=$1
 	jq -e '.version == "2.1.0" and (.runs | length == 1)' sarif >/dev/null || wrong "$1: no SARIF"
+	so 'it says where to learn about the tool' '$s.tool.driver.informationUri | test("^[a-z]+:")'
 	so 'every anomaly is a result' '[$s.results[].properties.id] == [$j.anomalies[].id]'
 	so 'fingerprints are the same' '[$s.results[].fingerprints["racetrace/v1"]] == [$j.anomalies[].fingerprint]'
 	so 'rules are those of the kinds' '$s.tool.driver.rules as $r | [$s.results[] | .ruleId == $r[.ruleIndex].id] | all'

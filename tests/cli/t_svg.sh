@@ -77,6 +77,27 @@ picture cycle.svg
 [ "$(grep -o 'class="goal"' cycle.svg | wc -l)" = 3 ] || wrong "not three acquires: $(cat cycle.svg)"
 
 
+# Places are the user's own: std::mutex is locked in a header.
+cat >order.cpp <<'C'
+#include <mutex>
+#include <thread>
+static std::mutex a, b;
+int main()
+{
+	std::thread([] { std::scoped_lock l(a); std::lock_guard<std::mutex> m(b); }).join();
+	std::thread([] { std::scoped_lock l(b); std::lock_guard<std::mutex> m(a); }).join();
+	std::thread t([] { std::scoped_lock l(a); std::lock_guard<std::mutex> m(b); });
+	std::thread u([] { std::scoped_lock l(b); std::lock_guard<std::mutex> m(a); });
+	t.join();
+	u.join();
+}
+C
+g++ -std=c++17 -g -O1 -fsanitize=thread -Wno-tsan order.cpp -o order -pthread || exit 1
+"$racetrace" record --serial -o order.zst ./order >out 2>err
+"$racetrace" analyze -f svg --finding F1 -o order.svg order.zst 2>err
+picture order.svg
+grep -q '>order.cpp:[89]<' order.svg || wrong "not the user's places: $(cat order.svg)"
+
 # One finding, or none is drawn.
 printf 'T0|fork(T3)|race.c:3\nT0|w(y)|race.c:30\nT3|w(y)|race.c:31\n' | cat race.std - >two.std
 "$racetrace" analyze -f svg two.std >out 2>err
