@@ -4,10 +4,11 @@
 # of depths; RaceFuzzer's table 1; systematic search's table. The curve goes to BUILD/bench-explore.svg.
 #
 # Most of the time programs sleep, or are stuck until their run's time is over; so there are twice as many of them at a time as processors. A program gets
-# SECONDS_EACH for all runs of a strategy, and 5 for a run. At the end the command says how long it took, and what it would have taken at most.
+# SECONDS_EACH for all runs of a strategy, and 5 for a run. After MINUTES (60) no further one begins, and the command says how many did not. The systematic searches
+# behind that have SYSTEMATIC_SECONDS each, which few of them need.
 #
 # Environment: RUNS; STRATEGIES; DEPTHS of drfinder (the paper's; none: ""), and DEPTH_RUNS (3) with each; SUBJECTS, sources below samples; PROGRAMS=no leaves out
-# SQLite and LevelDB, which need npm; SECONDS_EACH (20); SYSTEMATIC=no leaves out the last table, and SYSTEMATIC_SECONDS (120) is the time for a search; JOBS,
+# SQLite and LevelDB, which need npm; SECONDS_EACH (20); MINUTES; SYSTEMATIC=no leaves out the last table, and SYSTEMATIC_SECONDS (120) is the time for a search; JOBS,
 # explorations at a time.
 set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -16,6 +17,7 @@ racetrace=$build/bin/racetrace
 runs=${RUNS:-10}
 jobs=${JOBS:-$((2 * $(nproc)))}
 each=${SECONDS_EACH:-20}
+minutes=${MINUTES:-60}
 depth_runs=${DEPTH_RUNS:-3}
 read -ra strategies <<<"${STRATEGIES:-native noise pct random suspend pos racefuzzer drfinder predict}"
 read -ra depths <<<"${DEPTHS-2 4 6 8 10 12 14 16 18 20}"
@@ -80,7 +82,12 @@ explore_depth() {
 # begin FUNCTION ARGUMENT...: at the same time as others, in a folder of its own.
 running=0
 count=0
+left_out=0
 begin() {
+	[ "$SECONDS" -lt $((60 * minutes)) ] || {
+		left_out=$((left_out + 1))
+		return
+	}
 	[ "$running" -lt "$jobs" ] || wait -n
 	[ "$running" -lt "$jobs" ] && running=$((running + 1))
 	count=$((count + 1))
@@ -119,12 +126,13 @@ LevelDB leveldb_tsan database 50"
 fi
 mkdir samples
 for source in "${subjects[@]}"; do
-	app=$tmp/samples/${source//\//_}
+	app=${source%.*}
+	app=$tmp/samples/${app//\//_}
 	compile "$top/samples/$source" "$app" && sample "$source" "$app" && names+=("$source")
 done
 wait
 for file in all runs trials found plain depths; do cat ./*/$file >$file 2>/dev/null; done
-echo "$count explorations of ${#names[@]} programs, $jobs at a time: $((SECONDS / 60)) minutes; at most $((count * (each + 10) / jobs / 60 + 1))"
+echo "$count explorations of ${#names[@]} programs, $jobs at a time: $((SECONDS / 60)) minutes; $left_out did not begin within $minutes"
 
 
 echo "distinct races (pairs of places, observed in a run) of ${#names[@]} programs after N runs with each strategy:"
