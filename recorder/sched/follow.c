@@ -15,6 +15,11 @@
 
 enum phase { FOLLOWING, RESOLVING, OVER };
 
+/* How long a thread is waited for that waits for a descriptor or another process; and for how long alone, before
+ * threads that the plan has no more steps of may be what it takes. */
+#define POLLED_NS UINT64_C(3000000000)
+#define ALONE_NS UINT64_C(300000000)
+
 static RT_OF_RUN enum phase phase;
 
 /* One that let others go first is not among the enabled ones while there are such. */
@@ -318,14 +323,37 @@ static bool goes_on(struct rt_task *current)
 	return meets < OTHER_EVENT;
 }
 
+/* It waits for a descriptor, or for another process. */
+static bool is_polled(const struct rt_task *task)
+{
+	return task->state == RT_BLOCKED && (task->fds || task->shares);
+}
+
+/* Real time since the last step of any thread, ns: what is decided outside may still come. */
+static uint64_t waited(void)
+{
+	static RT_OF_RUN uint64_t steps, since;
+	uint64_t now = rt_sched_real_ns(CLOCK_MONOTONIC);
+
+	if (!since || steps != rt_sched.steps) {
+		steps = rt_sched.steps;
+		since = now;
+	}
+	return now - since;
+}
+
 /* True if a thread that is outside or waits for a time may come back, whatever the others do. One that sleeps in a
  * library that has threads of its own waits for another one. */
 static bool somebody_comes_back(void)
 {
-	for (const struct rt_task *t = rt_sched.first; t; t = t->after)
+	bool any_polled = false;
+
+	for (const struct rt_task *t = rt_sched.first; t; t = t->after) {
 		if ((t->state == RT_OUTSIDE && (!t->roams || t->unsettled)) || (t->state == RT_BLOCKED && t->wakes))
 			return true;
-	return false;
+		any_polled |= is_polled(t);
+	}
+	return any_polled && waited() < POLLED_NS;
 }
 
 /*
@@ -353,14 +381,14 @@ static struct rt_task *joined_by(struct rt_task *task, struct rt_task *const *en
 }
 
 /*
- * True if the thread waits for what OpenMP's library does in others: to begin as a task, which one of them has to come
- * for, or inside the library, or for its team.
+ * True if the thread waits for what others do, of which the plan says nothing: OpenMP's library, until it begins as a
+ * task, which one of them has to come for, or inside the library, or for its team; or who is outside, for an answer.
  */
-static bool awaits_library(const state_t *s, const struct rt_task *task)
+static bool awaits_others(const state_t *s, const struct rt_task *task)
 {
 	if (!task)
 		return thread_of(s)->child_number >= RT_CHILD_TASK;
-	return task->roams || (task->state == RT_BLOCKED && task->waits_op == RT_OP_BARRIER_LEAVE);
+	return task->roams || (task->state == RT_BLOCKED && task->waits_op == RT_OP_BARRIER_LEAVE) || is_polled(task);
 }
 
 static bool is_of_goal(const state_t *s)
@@ -444,7 +472,9 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 		if (!task || !can_go(enabled, n, task)) {
 			struct rt_task *joined = task ? joined_by(task, enabled, n) : NULL;
 
-			if (!joined && awaits_library(s, task) && rt_seek_make_room())
+			bool alone = task && is_polled(task) && waited() < ALONE_NS;
+
+			if (!joined && !alone && awaits_others(s, task) && rt_seek_make_room())
 				joined = beside(enabled, n);
 			if (joined)
 				return joined;
