@@ -68,6 +68,7 @@ struct rt_thread {
 	bool timeless;                   /* must not look at any clock */
 	bool made;                       /* created by pthread_create or thrd_create */
 	bool awaited;                    /* its creation is in the trace, but it is not in start_recorded yet */
+	bool creates;                    /* waits for a thread that it has created to come to start_recorded */
 	unsigned char peek;              /* how memory is read; value.c */
 	int handled;                     /* the signal whose handler has returned last */
 	uint64_t value;                  /* read by, or stored by, the atomic operation under way */

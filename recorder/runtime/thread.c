@@ -312,7 +312,9 @@ static void announce_child(struct rt_private *b, bool made, const pthread_t *thr
 		child->awaited = true;
 		__atomic_store_n(&child->known, true, __ATOMIC_RELEASE);
 		if (rt_controlled) {
+			rt_thread.creates = true;
 			await_word(&b->here); /* so that it does not depend on the moment which signals it gets where */
+			rt_thread.creates = false;
 			rt_turn_created(b->slot);
 		}
 		unsigned pause = rt_vary_us(b->slot, RT_VARY_PARENT); /* from then on the slot may be another's */

@@ -382,7 +382,7 @@ static struct rt_task *joined_by(struct rt_task *task, struct rt_task *const *en
 
 /*
  * True if the thread waits for what others do, of which the plan says nothing: OpenMP's library, until it begins as a
- * task, which one of them has to come for, or inside the library, or for its team; or who is outside, for an answer.
+ * task, which one of them has to come for, or inside the library, or for its team; or another process, for its answer.
  */
 static bool awaits_others(const state_t *s, const struct rt_task *task)
 {

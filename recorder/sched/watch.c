@@ -63,8 +63,8 @@ static void look(void)
 	steps = rt_sched.steps;
 	if (t && looks == 0)
 		ran = rt_sched_ran(t->tid);
-	/* In the recorder it waits for the collector. */
-	if (looks > 0 && t->data && t->state == RT_RUNNING &&
+	/* In the recorder it waits for the collector, or for a thread that has no processor yet. */
+	if (looks > 0 && t->data && t->state == RT_RUNNING && !t->data->creates &&
 	    ((!t->data->busy && sleeps(t->tid)) || computes(t, looks, ran))) {
 		looks = 0;
 		put_outside(t);
