@@ -1,4 +1,5 @@
 /* The hooks that compiled code calls: plain accesses, function entry and exit. */
+#include "recorder/intercept/sync.h"
 #include "recorder/runtime/plain.h"
 
 #define HOOK(name, parameters) RT_DEFINE(void, name, parameters)
@@ -83,6 +84,7 @@ HOOK(__tsan_vptr_read, (void **p))
 
 HOOK(__tsan_init, (void))
 {
+	rt_code_begins(RT_CALLER);
 }
 HOOK(__tsan_func_entry, (void *pc))
 {

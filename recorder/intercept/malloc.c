@@ -9,6 +9,7 @@
 #include "recorder/intercept/sync.h"
 
 #include <errno.h>
+#include <link.h>
 #include <malloc.h>
 #include <stdlib.h>
 
@@ -113,12 +114,43 @@ void *rt_malloc_unseen(size_t size)
 	return READY(malloc) ? RT_REAL(malloc)(size) : NULL;
 }
 
+/*
+ * The program's own code, if it is instrumented. Libraries, the C library too, may hand on by means that are not seen
+ * what calloc has zeroed for them.
+ */
+static uintptr_t program_code;
+static size_t program_size;
+
+static int find_program(struct dl_phdr_info *program, size_t size, void *pc)
+{
+	(void)size;
+	for (unsigned i = 0; i < program->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &program->dlpi_phdr[i];
+		uintptr_t begin = program->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X && (uintptr_t)pc - begin < p->p_memsz) {
+			program_code = begin;
+			program_size = p->p_memsz;
+		}
+	}
+	return 1; /* libraries come behind it */
+}
+
+void rt_code_begins(uintptr_t pc)
+{
+	if (!program_size)
+		dl_iterate_phdr(find_program, (void *)pc);
+}
+
 RT_INTERPOSE(void *, calloc, (size_t count, size_t size))
 {
 	if (RT_UNLIKELY(!READY(calloc)))
 		return size && count > ARENA_BYTES / size ? NULL : arena_alloc(count * size);
 	void *p = RT_REAL(calloc)(count, size);
-	say_alloc(p, count * size, ALLOC_PC);
+	uintptr_t pc = ALLOC_PC;
+	say_alloc(p, count * size, pc);
+	if (p && pc - program_code < program_size)
+		rt_emit_range(RT_OP_WRITE, p, count * size, pc); /* zeros */
 	return p;
 }
 

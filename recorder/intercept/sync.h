@@ -86,6 +86,9 @@ int rt_wait_by_turns(struct rt_wait *wait, unsigned flags, struct rt_until until
 bool rt_held_enter(const void *lock);
 bool rt_held_leave(const void *lock);
 
+/* A module's instrumented code, at pc, says that it is there. */
+void rt_code_begins(uintptr_t pc);
+
 /* The real malloc and free, for the recorder's own. */
 void *rt_malloc_unseen(size_t size);
 void rt_free_unseen(void *p);

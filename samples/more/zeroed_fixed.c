@@ -1,0 +1,3 @@
+/* The zeros are ordered before the look. */
+#define FIXED
+#include "zeroed.c"
