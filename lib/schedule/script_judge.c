@@ -334,7 +334,6 @@ static bool binding_init(struct binding *b)
 	b->thread_count = rt_trace_info(b->trace)->thread_count;
 	if (b->thread_count > b->m->thread_count)
 		b->thread_count = b->m->thread_count;
-	b->by_name = script_threads(s, b->trace);
 	b->threads = calloc((size_t)b->thread_count + 1, sizeof *b->threads);
 	b->kept = calloc(s->step_count + 1, sizeof *b->kept);
 	b->next = calloc(s->step_count + 1, sizeof *b->next);
@@ -370,10 +369,16 @@ enum rt_status script_judge(const struct script *s, struct rt_trace *trace, stru
                             struct rt_error *err)
 {
 	struct binding b = {.s = s, .trace = trace, .v = out};
+	struct model_wanted wanted[ANOMALY_EVENTS_MAX];
 	/* A schedule may aim at any read of a row. */
-	struct model_options options = {.regions = REGIONS_LOCKS, .all_reads = true};
+	struct model_options options = {.regions = REGIONS_LOCKS, .all_reads = true, .wanted = wanted};
 	*out = (struct script_verdict){
 	    .at = {.thread = UINT32_MAX}, .other = {.thread = UINT32_MAX}, .first_uncertain = {.thread = UINT32_MAX}};
+	b.by_name = script_threads(s, trace);
+	if (!b.by_name)
+		return rt_error_set(err, RT_EMEMORY, "no memory to judge a schedule");
+	for (uint32_t i = 0; i < s->goal_count; i++)
+		wanted[options.wanted_count++] = (struct model_wanted){b.by_name[s->goal[i].name], s->goal[i].ordinal};
 	enum rt_status status = model_load(trace, &options, &b.m, err);
 	b.facts.m = b.m;
 	if (!status)

@@ -118,6 +118,15 @@ static bool repeats(const struct loader *l, const struct rt_event *e, uint32_t f
 	return !(e->flags & RT_F_VALUE) || t->value == e->value;
 }
 
+/* True if the event is kept as one of a row, too. */
+static bool is_wanted(const struct loader *l, const struct rt_event *e)
+{
+	for (uint32_t i = 0; i < l->wanted_count; i++)
+		if (l->wanted[i].thread == e->thread && l->wanted[i].ordinal == e->ordinal)
+			return true;
+	return false;
+}
+
 /* True if the second of a row can represent the ones after it. Eraser's states distinguish a cell's reads until another
  * thread has accessed it. */
 static bool represents_row(const struct loader *l, const struct rt_event *e, uint32_t first, uint32_t last)
@@ -141,7 +150,7 @@ static void keep(struct loader *l, const struct rt_event *e, uint32_t first, uin
 {
 	struct loader_thread *t = &l->threads[e->thread];
 	bool again = repeats(l, e, first, last);
-	if (again && t->spun == t->last) {
+	if (again && t->spun == t->last && !is_wanted(l, e)) {
 		l->m->dropped++;
 		return;
 	}

@@ -137,7 +137,9 @@ struct loader {
 	bool lossy;              /* pass one: there is a LOST event */
 	bool all;                /* cells of a single thread, and cells without writes, are kept too */
 	bool all_reads;          /* plain reads that repeat others are kept, too */
-	bool early;              /* some thread has no fork: writes before the first fork matter */
+	const struct model_wanted *wanted;
+	uint32_t wanted_count;
+	bool early; /* some thread has no fork: writes before the first fork matter */
 	uint32_t roots;
 	/* cells.c */
 	uint32_t *now;   /* by cell as numbered by shadow: the cell of its present generation; NULL: itself */

@@ -485,6 +485,7 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 		return no_memory(l, err);
 	struct model_size *size = &l->m->size;
 	uint64_t accesses = l->all ? rt_trace_info(l->trace)->events : l->shadow.accesses;
+	l->spins = l->spins > l->wanted_count ? l->spins - l->wanted_count : 0;
 	accesses = accesses > l->spins ? accesses - l->spins : 0;
 	uint64_t atomics = l->atomics - l->spins;
 	size->events = l->counted + accesses;
@@ -531,6 +532,8 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		l->regions = options->regions;
 		l->all = options->all_cells;
 		l->all_reads = options->all_reads;
+		l->wanted = options->wanted;
+		l->wanted_count = options->wanted_count;
 		l->handed = handed;
 		l->machine = rt_trace_info(trace)->binary ? &machine : NULL;
 		status = load(l, options, batch, err);

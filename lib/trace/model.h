@@ -187,11 +187,20 @@ struct model_size {
 	uint64_t receives;               /* reads of what another thread wrote, of each cell; 0: not known yet */
 };
 
+/* An event, by its thread's index and its ordinal there. */
+struct model_wanted {
+	uint32_t thread;
+	uint64_t ordinal;
+};
+
 struct model_options {
 	enum model_regions regions;
 	bool objects;   /* leave out accesses of objects that keep the ownership rule (ownership.h) */
 	bool all_cells; /* also cells that only one thread accesses, or none writes */
 	bool all_reads; /* also third and later plain reads in a row that see the same write */
+	/* Events that are kept, if their cells are, though they are third or later of such a row. */
+	const struct model_wanted *wanted;
+	uint32_t wanted_count;
 	/* Asked in each pass, of what is known so far, and after it, before anything large is made: RT_OK, or why the
 	 * model is not to be loaded. NULL: it is. */
 	enum rt_status (*admit)(void *arg, const struct rt_trace_info *info, const struct model_size *size,

@@ -272,6 +272,31 @@ START_TEST(windows_show_what_is_true_of_the_whole_trace)
 }
 END_TEST
 
+/* A row of loads that see the same write: the model of the whole trace keeps two of them, that of a window others. */
+START_TEST(a_race_of_a_late_load_of_a_row_has_a_schedule_in_the_whole_trace)
+{
+	enum { LOADS = 5, X = 1000 };
+	struct oracle_trace t = {.threads = 2, .program = _i};
+	struct tally tally = {0};
+	struct memory_trace memory;
+	for (uint32_t i = 0; i < LOADS; i++)
+		t.events[t.count++] = (struct rt_event){
+		    .thread = 1, .op = RT_OP_ATOMIC_LOAD, .addr = X, .arg = 8, .pc = 1, .ordinal = i + 1, .order = 2};
+	t.events[t.count++] =
+	    (struct rt_event){.thread = 0, .op = RT_OP_WRITE, .addr = X, .arg = 8, .pc = 2, .ordinal = 1};
+	for (int i = 0; i < t.count; i++)
+		t.events[i].number = t.events[i].stamp = (uint64_t)i + 1;
+	for (uint64_t first = 1; first <= LOADS; first++) {
+		struct window w;
+		struct analysis *a = analyze_window(&t, &memory, first, (uint64_t)t.count, false, true, &w);
+		ck_assert_uint_eq(a->anomalies.count, 1);
+		check_schedules(&t, a, &w, &tally);
+		analysis_free(a);
+	}
+	ck_assert_uint_eq(tally.schedules, LOADS - 1);
+}
+END_TEST
+
 /* What is observed of the waits that the trace ends with, in the window from event `first` on. */
 static void check_waits(const char *text, uint64_t first, uint64_t deadlocks, uint64_t hangs)
 {
@@ -386,6 +411,7 @@ SUITE(window)
 	tcase_set_timeout(c, 600);
 	tcase_add_loop_test(c, windows_show_what_is_true_of_the_whole_trace, 0, MIXES);
 	tcase_add_test(c, a_window_has_its_share_of_the_limits);
+	tcase_add_loop_test(c, a_race_of_a_late_load_of_a_row_has_a_schedule_in_the_whole_trace, 0, 2);
 	tcase_add_test(c, a_window_knows_only_the_waits_that_locks_close);
 	tcase_add_test(c, a_window_does_not_know_what_came_before_a_wait);
 	tcase_add_test(c, a_window_has_no_schedule_of_what_reads_forbid);
