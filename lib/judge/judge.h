@@ -1,5 +1,5 @@
 /*
- * The judge's internals, shared by its files: scan.c (facts of the trace), value.c (values of
+ * The judge's internals, shared by its files: create.c, scan.c (facts of the trace), value.c (values of
  * writes), prefix.c (schedules that begin as the trace does), verify.c (replaying a schedule), proved.c (the verdict).
  * Only they and the judge's test include this; never a prover.
  */
@@ -38,12 +38,22 @@ struct judge {
 	uint32_t *annotations;      /* HB_BEFORE events, object by object */
 	uint32_t *annotation_first; /* by object: where its events begin */
 	int64_t *initial;           /* by object: least initial value that a semaphore must have had */
-	/* Replay. The arrays are parts of one block, so that the whole state can be saved and restored. */
+	/*
+	 * Replay. The arrays are parts of one block, of which the first state_size bytes are saved and restored. The
+	 * rest is what cells hold: after the trace's first events, that follows from their accesses.
+	 */
 	void *state;
 	size_t state_size;
+	uint32_t replay;   /* number of it, from 1 */
+	uint32_t restored; /* the trace's events before this one were not repeated */
+	uint32_t *cut;     /* by thread: how many of its events are among these; only if leaves_out */
+	bool leaves_out;
+	uint32_t *misled; /* the accesses among these that read what is left out, in their order */
+	uint32_t misled_count, misled_capacity;
 	int64_t *value;      /* by object: value of a semaphore */
 	uint32_t *next;      /* by thread: pos of its next event */
 	uint32_t *last;      /* by cell: the last write, an event index, MODEL_NONE: initial value */
+	uint32_t *met;       /* by cell: the replay that last met it; judge_cell */
 	uint32_t *owner;     /* by object: acquiring event that holds it exclusively, MODEL_NONE */
 	uint32_t *readers;   /* by object: number of shared holders */
 	uint32_t *annotated; /* by object: number of its HB_BEFORE events, in trace order, that have occurred */
@@ -55,7 +65,8 @@ struct judge {
 	bool *updating, *changed;
 	/*
 	 * Checkpoints: states of the replay after the first events of the trace, in the trace's order, from replays
-	 * without a fault. Number k is the state after (k + 1) * interval events. None of these is a goal event.
+	 * without a fault, but for the cells'. Number k is the state after (k + 1) * interval events. None of these is
+	 * a goal event.
 	 */
 	void **checkpoints;
 	uint32_t interval, checkpoint_count;
@@ -83,7 +94,39 @@ bool judge_checkpoints(struct judge *j, uint32_t interval);
 uint32_t judge_prefix(const struct judge *j, const struct schedule *s, uint32_t *events);
 /* Restores the latest checkpoint of at most `most` events of the trace; returns its number of events. */
 uint32_t judge_restore(struct judge *j, uint32_t most);
+/* The trace's events before this one, or those of them in the cut, have occurred: what cells hold follows from that. */
+void judge_forget_cells(struct judge *j, uint32_t events, bool leaves_out);
 /* Saves the state as the next checkpoint: the one after checkpoint_next events. */
 void judge_keep(struct judge *j);
+
+/* True if the thread whose next event is `at` has what `want` waits for. Only a BLOCK waits for its own thread. */
+bool judge_blocks(const struct model *m, uint32_t at, uint32_t want);
+
+/* Steps of a schedule that run events in the trace's order, before event `behind`; `events` of them (left_out.c). */
+struct judge_part {
+	uint32_t steps, events, behind;
+	uint32_t resumed; /* pos from which the step after these goes on; MODEL_NONE: it begins behind the part */
+};
+/*
+ * Finds the first such part of a schedule, of events before `end`; sets `cut` and `misled`. All other accesses of it
+ * see what they saw. True if it is worth to skip these. known: events at its beginning that need no replay.
+ */
+bool judge_find_part(struct judge *j, const struct schedule *s, uint32_t end, uint32_t known, struct judge_part *part);
+/* True if the event is in the part, or would be if it came early enough. */
+static inline bool judge_keeps(const struct judge *j, uint32_t e)
+{
+	return j->m->events[e].pos < j->cut[model_thread_of(j->m, e)];
+}
+
+/* What the cell holds when the replay first meets it (last, changed). */
+void judge_meet(struct judge *j, uint32_t cell);
+/* The write of its cell that the access at this entry comes after, MODEL_NONE: none. */
+uint32_t judge_saw(const struct judge *j, uint32_t e, uint32_t entry);
+/* To be called before either is used. */
+static inline void judge_cell(struct judge *j, uint32_t cell)
+{
+	if (j->met[cell] != j->replay)
+		judge_meet(j, cell);
+}
 
 #endif

@@ -1,8 +1,11 @@
 /*
  * Schedules that begin as the trace does. Most do, with nearly all of their events. The judge therefore saves its state
  * at intervals of the trace's first events, and does not replay those again. A saved state comes from a replay of these
- * very events in this very order. That a schedule begins with them is checked step by step.
+ * very events in this very order. That a schedule begins with them is checked step by step. The cells are no part of
+ * it: in these events each read sees what it saw, and a cell holds the last write to it among them.
  */
+#include "lib/base/free.h"
+#include "lib/base/lower_bound.h"
 #include "lib/judge/judge.h"
 
 #include <stdlib.h>
@@ -33,23 +36,24 @@ bool judge_state_init(struct judge *j)
 {
 	const struct model *m = j->m;
 	size_t objects = m->object_count, threads = m->thread_count, cells = m->cell_count;
-	size_t words = threads + cells + 3 * objects + j->round_count;
-	j->state_size =
-	    objects * sizeof *j->value + words * sizeof *j->next + (3 * threads + cells) * sizeof *j->frozen;
+	size_t words = threads + 3 * objects + j->round_count;
+	j->state_size = objects * sizeof *j->value + words * sizeof *j->next + 3 * threads * sizeof *j->frozen;
 	j->state = malloc(j->state_size + 1);
-	if (!j->state)
+	j->last = malloc((cells + 1) * sizeof *j->last);
+	j->met = calloc(cells + 1, sizeof *j->met);
+	j->cut = malloc((threads + 1) * sizeof *j->cut);
+	j->changed = malloc((cells + 1) * sizeof *j->changed);
+	if (!j->state || !j->last || !j->met || !j->changed || !j->cut)
 		return false;
 	j->value = j->state;
 	j->next = (uint32_t *)(j->value + objects);
-	j->last = j->next + threads;
-	j->owner = j->last + cells;
+	j->owner = j->next + threads;
 	j->readers = j->owner + objects;
 	j->annotated = j->readers + objects;
 	j->arrived = j->annotated + objects;
 	j->frozen = (bool *)(j->arrived + j->round_count);
 	j->lost_signal = j->frozen + threads;
 	j->updating = j->lost_signal + threads;
-	j->changed = j->updating + threads;
 	size_t interval = j->state_size / BYTES_AN_EVENT;
 	interval = interval < INTERVAL_MIN ? INTERVAL_MIN : interval;
 	return judge_checkpoints(j, interval < m->event_count ? (uint32_t)interval : 0);
@@ -58,7 +62,7 @@ bool judge_state_init(struct judge *j)
 void judge_state_release(struct judge *j)
 {
 	forget_checkpoints(j);
-	free(j->state);
+	free_all(j->state, j->last, j->met, j->changed, j->cut, j->misled);
 }
 
 /* The state in which no event has occurred. */
@@ -66,7 +70,6 @@ static void reset(struct judge *j)
 {
 	const struct model *m = j->m;
 	memset(j->state, 0, j->state_size);
-	memset(j->last, 0xff, m->cell_count * sizeof *j->last);
 	memset(j->owner, 0xff, m->object_count * sizeof *j->owner);
 	memcpy(j->value, j->initial, m->object_count * sizeof *j->value);
 }
@@ -92,6 +95,16 @@ uint32_t judge_prefix(const struct judge *j, const struct schedule *s, uint32_t 
 	return steps;
 }
 
+void judge_forget_cells(struct judge *j, uint32_t events, bool leaves_out)
+{
+	if (!++j->replay) {
+		memset(j->met, 0, j->m->cell_count * sizeof *j->met);
+		j->replay = 1;
+	}
+	j->restored = events;
+	j->leaves_out = leaves_out;
+}
+
 uint32_t judge_restore(struct judge *j, uint32_t most)
 {
 	uint32_t count = most ? most / j->interval : 0;
@@ -100,7 +113,30 @@ uint32_t judge_restore(struct judge *j, uint32_t most)
 		memcpy(j->state, j->checkpoints[count - 1], j->state_size);
 	else
 		reset(j);
+	judge_forget_cells(j, count * j->interval, false);
 	return count * j->interval;
+}
+
+/* The last write to the cell among the trace's first events. */
+static uint32_t last_recorded(const struct judge *j, uint32_t cell, uint32_t events)
+{
+	const struct model *m = j->m;
+	uint32_t first = m->cells[cell].first, end = first + m->cells[cell].count;
+	uint32_t behind = events ? lower_bound(i, first, end, m->cell_events[i] < events) : first;
+	if (behind == first)
+		return MODEL_NONE;
+	uint32_t e = m->cell_events[behind - 1];
+	return rt_op_writes(model_op(m, e)) ? e : judge_saw(j, e, behind - 1);
+}
+
+void judge_meet(struct judge *j, uint32_t cell)
+{
+	uint32_t write = last_recorded(j, cell, j->restored);
+	while (j->leaves_out && write != MODEL_NONE && !judge_keeps(j, write))
+		write = judge_saw(j, write, model_entry(j->m, cell, write));
+	j->last[cell] = write;
+	j->changed[cell] = false;
+	j->met[cell] = j->replay;
 }
 
 void judge_keep(struct judge *j)

@@ -2,69 +2,11 @@
 #include "lib/judge/judge.h"
 
 #include "lib/base/assert.h"
-#include "lib/base/free.h"
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const char *verify_fault_text(enum verify_fault fault)
-{
-	static const char *const texts[] = {
-#define X(name, text) text,
-	    VERIFY_FAULTS(X)
-#undef X
-	};
-	return texts[fault];
-}
-
-void judge_free(struct judge *j)
-{
-	if (!j)
-		return;
-	free_all(j->before, j->partner, j->round_size, j->annotations, j->annotation_first, j->initial);
-	judge_state_release(j);
-	free(j->accepted);
-	free(j->left);
-	free(j->left_initially);
-	free(j);
-}
-
-struct judge *judge_create(const struct model *m)
-{
-	struct judge *j = calloc(1, sizeof *j);
-	if (!j)
-		return NULL;
-	size_t objects = m->object_count + 1;
-	j->m = m;
-	j->without_rule = MODEL_NONE;
-	j->partner = malloc((m->event_count + 1) * sizeof *j->partner);
-	j->round_size = calloc(m->sync_count + 1, sizeof *j->round_size);
-	j->annotation_first = calloc(objects + 1, sizeof *j->annotation_first);
-	j->initial = calloc(objects, sizeof *j->initial);
-	if (!j->partner || !j->round_size || !j->annotation_first || !j->initial) {
-		judge_free(j);
-		return NULL;
-	}
-	memset(j->partner, 0xff, (m->event_count + 1) * sizeof *j->partner);
-	if (!judge_scan(j) || !judge_state_init(j) || !judge_scan_values(j)) {
-		judge_free(j);
-		return NULL;
-	}
-	return j;
-}
-
-uint32_t judge_without_rule(const struct judge *j)
-{
-	return j->without_rule;
-}
-
-enum rt_status judge_error(const struct model *m, uint32_t e, struct rt_error *err)
-{
-	return rt_error_set(err, RT_EINTERNAL,
-	                    "an error in racetrace: it has no rule for '%s' (event %u) in a schedule",
-	                    rt_op_name(model_op(m, e)), m->events[e].number);
-}
 
 struct replay {
 	struct judge *j;
@@ -103,6 +45,11 @@ static uint32_t saw_at(const struct judge *j, uint32_t entry)
 {
 	uint32_t before = j->before[entry];
 	return before == MODEL_NONE ? before : j->m->cell_events[before];
+}
+
+uint32_t judge_saw(const struct judge *j, uint32_t e, uint32_t entry)
+{
+	return j->m->sites[j->m->events[e].site].cells == 1 ? j->partner[e] : saw_at(j, entry);
 }
 
 /* The same of a read in one of its cells. */
@@ -205,6 +152,7 @@ static bool replay_access(struct replay *r, uint32_t e, uint32_t thread)
 	j->updating[thread] = false;
 	uint32_t entry = j->partner[e];
 	for (; cell < end; cell++) {
+		judge_cell(j, cell);
 		uint32_t last = j->last[cell], saw = j->partner[e];
 		if (reads && site->cells > 1) {
 			entry = cell == first ? entry : model_entry_behind(m, cell, e, entry);
@@ -434,49 +382,6 @@ static bool goal_race(struct replay *r)
 	return conflict || fault(r, VERIFY_GOAL_NO_CONFLICT, e1, e2);
 }
 
-/* The lock that an acquiring event takes; MODEL_NONE if it takes none. */
-static uint32_t lock_wanted(const struct model *m, uint32_t e)
-{
-	enum rt_op op = model_op(m, e);
-	if (op == RT_OP_WAIT_END)
-		return model_arg(m, e);
-	if (op == RT_OP_BLOCK && rt_op_group(model_arg(m, e)) != RT_GROUP_LOCK)
-		return MODEL_NONE;
-	return op == RT_OP_BLOCK || rt_op_has(op, RT_TAKES) ? m->events[e].object : MODEL_NONE;
-}
-
-static bool wants_shared(const struct model *m, uint32_t e)
-{
-	return (model_op(m, e) == RT_OP_BLOCK ? model_arg(m, e) : model_op(m, e)) == RT_OP_ACQUIRE_SHARED;
-}
-
-/* True if the thread whose next event is `at` is in the routine of the once flag. */
-static bool runs_once(const struct model *m, uint32_t at, uint32_t once)
-{
-	for (uint32_t e = model_pred(m, at); e != MODEL_NONE; e = model_pred(m, e))
-		if (m->events[e].object == once && rt_op_group(model_op(m, e)) == RT_GROUP_ONCE)
-			return model_op(m, e) == RT_OP_ONCE_BEGIN;
-	return false;
-}
-
-/* True if the thread whose next event is `at` has what `want` waits for. Only a BLOCK waits for its own thread. */
-static bool blocks(const struct model *m, uint32_t at, uint32_t want)
-{
-	uint32_t pred = model_pred(m, at), lock = lock_wanted(m, want);
-	bool waits = model_op(m, want) == RT_OP_BLOCK;
-	if (waits && model_arg(m, want) == RT_OP_JOIN)
-		return m->events[want].object == model_thread_of(m, at);
-	if (waits && model_arg(m, want) == RT_OP_ONCE_SEEN)
-		return runs_once(m, at, m->events[want].object);
-	if (waits && model_arg(m, want) == RT_OP_HB_AFTER)
-		return rt_call_kind(m->threads[model_thread_of(m, want)].call) == RT_CALL_FILE_LOCK &&
-		       rt_call_holder(m->threads[model_thread_of(m, want)].call) == model_thread_of(m, at);
-	if (pred == MODEL_NONE || lock == MODEL_NONE || (!waits && model_thread_of(m, at) == model_thread_of(m, want)))
-		return false;
-	const struct model_lock *held = model_lockset_lock(m, model_lockset_of(m, pred), lock);
-	return held && (!held->shared || !wants_shared(m, want));
-}
-
 static bool goal_deadlock(struct replay *r)
 {
 	const struct goal *g = r->goal;
@@ -490,7 +395,7 @@ static bool goal_deadlock(struct replay *r)
 			return fault(r, VERIFY_NO_SIGNAL, e, signal);
 		bool blocked = false;
 		for (uint32_t k = 0; k < g->count && !blocked; k++)
-			blocked = blocks(r->j->m, g->events[k], g->events[i]);
+			blocked = judge_blocks(r->j->m, g->events[k], g->events[i]);
 		if (!blocked)
 			return fault(r, VERIFY_GOAL_NOT_BLOCKED, g->events[i], MODEL_NONE);
 	}
@@ -538,7 +443,7 @@ static uint32_t goal_first(const struct goal *g)
 }
 
 /* Replays the trace's own events from `from` on, in its own order; they must be next. */
-static bool replay_recorded(struct replay *r, uint32_t at, uint32_t end)
+static void replay_recorded(struct replay *r, uint32_t at, uint32_t end)
 {
 	struct judge *j = r->j;
 	uint32_t goal = goal_first(r->goal);
@@ -547,25 +452,103 @@ static bool replay_recorded(struct replay *r, uint32_t at, uint32_t end)
 		if (at == j->checkpoint_next && at <= goal && !r->v->substitutes)
 			judge_keep(j);
 		if (!begun(j, thread))
-			return fault(r, VERIFY_NOT_BEGUN, at, j->m->threads[thread].fork);
-		if (!replay_event(r, at, thread))
+			fault(r, VERIFY_NOT_BEGUN, at, j->m->threads[thread].fork);
+		if (r->v->fault || !replay_event(r, at, thread))
+			return;
+	}
+}
+
+/* The part's threads have come as far as they had when e occurred. Returns the number of its events up to there. */
+static uint32_t come_to(struct judge *j, uint32_t e)
+{
+	uint32_t events = 0;
+	for (uint32_t t = 0; t < j->m->thread_count; t++) {
+		uint32_t executed = model_executed(j->m, t, e);
+		j->next[t] = executed < j->cut[t] ? executed : j->cut[t];
+		events += j->next[t];
+	}
+	return events;
+}
+
+/* Replays one event of the part. */
+static bool replay_of_part(struct replay *r, uint32_t e)
+{
+	struct judge *j = r->j;
+	enum rt_op op = model_op(j->m, e);
+	uint32_t thread = model_thread_of(j->m, e);
+	if (rt_op_is_access(op))
+		judge_forget_cells(j, e, true);
+	if (rt_op_is_access(op) || op == RT_OP_JOIN)
+		come_to(j, e);
+	j->next[thread] = j->m->events[e].pos;
+	if (replay_event(r, e, thread))
+		return true;
+	r->v->step = come_to(j, e);
+	if (!rt_op_is_access(op))
+		judge_forget_cells(j, e, true);
+	return false;
+}
+
+/*
+ * Replays the trace's events from `from` on that are in the part, but for accesses that see what they saw, and goes on
+ * behind it, unless there is a fault. False if this does not suffice.
+ */
+static bool replay_part(struct replay *r, uint32_t from, const struct judge_part *part)
+{
+	struct judge *j = r->j;
+	const struct model *m = j->m;
+	uint32_t misled = lower_bound(k, 0, j->misled_count, j->misled[k] < from);
+	uint32_t sync = lower_bound(k, 0, m->sync_count, m->sync[k] < from);
+	while (misled < j->misled_count || (sync < m->sync_count && m->sync[sync] < part->behind)) {
+		bool other = misled < j->misled_count && (sync == m->sync_count || j->misled[misled] <= m->sync[sync]);
+		uint32_t e = other ? j->misled[misled++] : m->sync[sync++];
+		if (!other && (!judge_keeps(j, e) || rt_op_is_access(model_op(m, e))))
+			continue;
+		if (!replay_of_part(r, e))
+			return true;
+		/* What an update leaves is another value from here on. */
+		if (r->v->updates)
 			return false;
 	}
+	memcpy(j->next, j->cut, m->thread_count * sizeof *j->next);
+	judge_forget_cells(j, part->behind, true);
+	r->v->step = part->events;
 	return true;
+}
+
+/* Replays the schedule's first steps, as many as can be replayed together; the part is of these. */
+static void replay_first(struct replay *r, const struct schedule *s, struct judge_part *part)
+{
+	struct judge *j = r->j;
+	uint32_t events, steps = judge_prefix(j, s, &events), first = goal_first(r->goal);
+	uint32_t free = events < first ? events : first, known = judge_restore(j, free);
+	*r->v = (struct verdict_of_judge){VERIFY_NONE, known, MODEL_NONE, MODEL_NONE, 0, MODEL_NONE, 0};
+	if (judge_find_part(j, s, r->goal->kind == GOAL_SEQUENCE ? first : MODEL_NONE, free, part)) {
+		struct verdict_of_judge before = *r->v;
+		replay_recorded(r, known, free);
+		if (r->v->fault || replay_part(r, free, part))
+			return;
+		judge_restore(j, known);
+		*r->v = before;
+	}
+	*part = (struct judge_part){.steps = steps, .resumed = MODEL_NONE};
+	replay_recorded(r, known, events);
 }
 
 static void verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v,
                    struct judge_reads *others)
 {
 	struct replay r = {.j = j, .goal = goal, .v = v, .others = others};
-	uint32_t events, steps = judge_prefix(j, s, &events), first = goal_first(goal);
-	uint32_t at = judge_restore(j, events < first ? events : first);
-	*v = (struct verdict_of_judge){VERIFY_NONE, at, MODEL_NONE, MODEL_NONE, 0, MODEL_NONE, 0};
-	if (!replay_recorded(&r, at, events))
+	struct judge_part part;
+	replay_first(&r, s, &part);
+	for (uint32_t i = part.steps; !v->fault && i < s->count; i++) {
+		struct schedule_step step = s->steps[i];
+		if (i == part.steps && part.resumed != MODEL_NONE)
+			step.from = part.resumed;
+		replay_step(&r, &step);
+	}
+	if (v->fault)
 		return;
-	for (uint32_t i = steps; i < s->count; i++)
-		if (!replay_step(&r, &s->steps[i]))
-			return;
 	switch (goal->kind) {
 	case GOAL_RACE:
 		goal_race(&r);

@@ -192,6 +192,30 @@ bool search_as_recorded(struct search *s, const struct goal *goal, struct schedu
 	return schedule_push_recorded(out, s->m, s->needs.must, goal_last(goal) + 1);
 }
 
+/* Finds what is relevant to the goal, and which of it comes after the base; returns the number of these events. Once
+ * they are known to be over the budget, there may be more of them. */
+static uint64_t find_window(struct search *s, const struct goal *goal, uint64_t budget)
+{
+	const struct needs *n = &s->needs;
+	uint64_t window = 0;
+	/* If a read may see several writes, the order of the base's writes may matter: the base is empty. */
+	memset(s->start, 0, s->m->thread_count * sizeof *s->start);
+	for (uint32_t t = 0; s->reads.values && t < s->m->thread_count; t++)
+		window += n->must[t];
+	if (window > budget)
+		return window;
+	needs_relevant(&s->needs);
+	if (!s->reads.values)
+		base_find(&s->base, goal, n->must, n->bound, s->start);
+	window = s->active_count = 0;
+	for (uint32_t t = 0; t < s->m->thread_count; t++) {
+		window += n->bound[t] - s->start[t];
+		if (n->bound[t] > s->start[t])
+			s->active[s->active_count++] = t;
+	}
+	return window;
+}
+
 enum search_answer search_goal(struct search *s, const struct goal *goal, uint64_t budget, struct schedule *out,
                                uint64_t *spent)
 {
@@ -201,20 +225,8 @@ enum search_answer search_goal(struct search *s, const struct goal *goal, uint64
 	s->budget = budget;
 	if (!needs_find(&s->needs, goal))
 		return SEARCH_NONE;
-	needs_relevant(&s->needs);
-	/* If a read may see several writes, the order of the base's writes may matter. */
-	if (s->reads.values)
-		memset(s->start, 0, s->m->thread_count * sizeof *s->start);
-	else
-		base_find(&s->base, goal, s->needs.must, s->needs.bound, s->start);
 	/* Examining the events after the base once may exceed the budget. */
-	uint64_t window = 0;
-	s->active_count = 0;
-	for (uint32_t t = 0; t < s->m->thread_count; t++) {
-		window += s->needs.bound[t] - s->start[t];
-		if (s->needs.bound[t] > s->start[t])
-			s->active[s->active_count++] = t;
-	}
+	uint64_t window = find_window(s, goal, budget);
 	bool looks = window <= budget;
 	space_begin(&s->space, goal, s->needs.must, looks ? s->needs.bound : s->start, s->start);
 	enum search_answer answer = looks ? explore(s) : space_meets(&s->space, goal) ? SEARCH_FOUND : SEARCH_GAVE_UP;

@@ -1,6 +1,7 @@
 /*
  * The judge's checkpoints: a schedule that begins as the trace does is judged from one of them as it is from its first
- * step on. On random traces and schedules, right and wrong ones, with a checkpoint after every few events.
+ * step on. So is one that leaves out events, and of which the judge replays no accesses. On random traces and
+ * schedules, right and wrong ones, with a checkpoint after every few events.
  */
 #include "lib/base/assert.h"
 #include "lib/judge/judge.h"
@@ -50,12 +51,15 @@ static void end(struct judged *j)
 	model_free(j->m);
 }
 
-/* The trace as far as some event, then its threads' next events, whether they may come next or not; now and then a step
- * that is none. */
+/* The trace as far as some event, perhaps without the later events of a thread, then its threads' next events, whether
+ * they may come next or not; now and then a step that is none. */
 static void random_schedule(const struct model *m, uint64_t *random, struct schedule *s)
 {
 	uint32_t next[ORACLE_THREADS] = {0}, prefix = below(random, m->event_count + 1), more = below(random, 8);
+	uint32_t stops = below(random, 2 * m->thread_count), stop = below(random, prefix + 1);
 	for (uint32_t e = 0; e < prefix; e++) {
+		if (e >= stop && model_thread_of(m, e) == stops)
+			continue;
 		ck_assert(schedule_push(s, m, e));
 		next[model_thread_of(m, e)] = m->events[e].pos + 1;
 	}
@@ -81,27 +85,53 @@ static struct goal random_goal(const struct model *m, uint64_t *random)
 	return goal;
 }
 
-/* Both judge a schedule; do they say the same, to the last word? */
+/* Do both say the same, to the last word? */
+static bool same_verdict(const struct verdict_of_judge *a, const struct verdict_of_judge *b)
+{
+	return a->fault == b->fault && a->step == b->step && a->event == b->event && a->other == b->other &&
+	       a->substitutes == b->substitutes && a->substitute == b->substitute && a->updates == b->updates;
+}
+
+/* Both judge a schedule where reads may see any write. */
+static bool agree_freely(struct judged *j, const struct schedule *s, const struct goal *goal)
+{
+	struct judge_reads reads = {0}, others = {0};
+	struct verdict_of_judge plain, with;
+	judge_verify_free(j->plain, s, goal, &plain, &reads);
+	judge_verify_free(j->with, s, goal, &with, &others);
+	bool same = same_verdict(&plain, &with) && reads.count == others.count &&
+	            (!reads.count || !memcmp(reads.events, others.events, reads.count * sizeof *reads.events));
+	free(reads.events);
+	free(others.events);
+	return same;
+}
+
+/* Both judge a schedule. */
 static bool agree(struct judged *j, uint64_t *random, enum verify_fault *fault)
 {
 	struct schedule s = {0};
 	struct goal goal = random_goal(j->m, random);
 	struct verdict_of_judge plain, with;
 	random_schedule(j->m, random, &s);
+	bool same = agree_freely(j, &s, &goal);
 	judge_verify(j->plain, &s, &goal, &plain);
 	judge_verify(j->with, &s, &goal, &with);
 	schedule_release(&s);
 	*fault = plain.fault;
-	return plain.fault == with.fault && plain.step == with.step && plain.event == with.event &&
-	       plain.other == with.other && plain.substitutes == with.substitutes &&
-	       plain.substitute == with.substitute;
+	return same && same_verdict(&plain, &with);
 }
 
 /* And do they stand where the other stands? */
-static bool same_state(const struct judged *j)
+static bool same_state(struct judged *j)
 {
-	return j->plain->state_size == j->with->state_size &&
-	       !memcmp(j->plain->state, j->with->state, j->plain->state_size);
+	bool same = j->plain->state_size == j->with->state_size &&
+	            !memcmp(j->plain->state, j->with->state, j->plain->state_size);
+	for (uint32_t c = 0; c < j->m->cell_count; c++) {
+		judge_cell(j->plain, c);
+		judge_cell(j->with, c);
+		same &= j->plain->last[c] == j->with->last[c] && j->plain->changed[c] == j->with->changed[c];
+	}
+	return same;
 }
 
 START_TEST(from_a_checkpoint_the_verdict_is_the_same)
@@ -167,7 +197,7 @@ START_TEST(with_a_wrong_checkpoint_the_verdict_is_another)
 {
 	rt_asserting = false; /* the judge would not go on with it */
 	static struct oracle_trace t;
-	enum { OWNER, LAST, NEXT, PARTS };
+	enum { OWNER, NEXT, PARTS };
 	int noticed[PARTS] = {0};
 	for (uint64_t seed = 1; seed <= 60; seed++)
 		for (int part = 0; part < PARTS; part++) {
@@ -177,9 +207,7 @@ START_TEST(with_a_wrong_checkpoint_the_verdict_is_another)
 			begin(&j, &t, 3);
 			replay_trace(j.with, j.m->event_count);
 			const char *state = j.with->state;
-			const char *at = (const char *)(part == OWNER  ? j.with->owner
-			                                : part == LAST ? j.with->last
-			                                               : j.with->next);
+			const char *at = (const char *)(part == OWNER ? j.with->owner : j.with->next);
 			for (uint32_t k = 0; k < j.with->checkpoint_count; k++)
 				((uint32_t *)j.with->checkpoints[k])[(at - state) / (int)sizeof(uint32_t)] ^= 1;
 			for (int i = 0; i < SCHEDULES; i++) {

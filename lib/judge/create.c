@@ -1,0 +1,64 @@
+/* Makes a judge: the facts of the trace, and room for replays. What its faults are called. */
+#include "lib/base/free.h"
+#include "lib/judge/judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void judge_free(struct judge *j)
+{
+	if (!j)
+		return;
+	free_all(j->before, j->partner, j->round_size, j->annotations, j->annotation_first, j->initial);
+	judge_state_release(j);
+	free(j->accepted);
+	free(j->left);
+	free(j->left_initially);
+	free(j);
+}
+
+struct judge *judge_create(const struct model *m)
+{
+	struct judge *j = calloc(1, sizeof *j);
+	if (!j)
+		return NULL;
+	size_t objects = m->object_count + 1;
+	j->m = m;
+	j->without_rule = MODEL_NONE;
+	j->partner = malloc((m->event_count + 1) * sizeof *j->partner);
+	j->round_size = calloc(m->sync_count + 1, sizeof *j->round_size);
+	j->annotation_first = calloc(objects + 1, sizeof *j->annotation_first);
+	j->initial = calloc(objects, sizeof *j->initial);
+	if (!j->partner || !j->round_size || !j->annotation_first || !j->initial) {
+		judge_free(j);
+		return NULL;
+	}
+	memset(j->partner, 0xff, (m->event_count + 1) * sizeof *j->partner);
+	if (!judge_scan(j) || !judge_state_init(j) || !judge_scan_values(j)) {
+		judge_free(j);
+		return NULL;
+	}
+	return j;
+}
+
+uint32_t judge_without_rule(const struct judge *j)
+{
+	return j->without_rule;
+}
+
+enum rt_status judge_error(const struct model *m, uint32_t e, struct rt_error *err)
+{
+	return rt_error_set(err, RT_EINTERNAL,
+	                    "an error in racetrace: it has no rule for '%s' (event %u) in a schedule",
+	                    rt_op_name(model_op(m, e)), m->events[e].number);
+}
+
+const char *verify_fault_text(enum verify_fault fault)
+{
+	static const char *const texts[] = {
+#define X(name, text) text,
+	    VERIFY_FAULTS(X)
+#undef X
+	};
+	return texts[fault];
+}
