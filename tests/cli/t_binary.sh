@@ -460,7 +460,7 @@ printf '#!/bin/sh\n%s && %s && %s && %s && %s && %s && %s && %s && %s\n%s\n[ $? 
 	'./find folder:. named behind' './find folder:: named last' './by number ./named number' './by at ./named at' \
 	'./by folder ./named folder' './by descriptor ./named descriptor' './find pipes:. named pipe || exit 1' './find pipes named none' >finds
 chmod +x finds
-env -u LD_PRELOAD timeout 120 "$racetrace" record -o p.zst ./finds >out 2>err || wrong "finds: $(cat err)"
+env -u LD_PRELOAD timeout 600 "$racetrace" record -o p.zst ./finds >out 2>err || wrong "finds: $(cat err)"
 for f in p.zst.*; do
 	"$racetrace" info --format json "$f" | jq -r '.command[0] |= split("/")[-1] | "\(.command | join(" ")) \(.order)"'
 done | LC_ALL=C sort >got

@@ -61,7 +61,8 @@ same all --max-memory 2G
 same none
 # Damaged.
 for at in 100 $(($(stat -c %s proved.std.cache) / 2)) $(($(stat -c %s proved.std.cache) - 1)); do
-	printf '\377' | dd of=proved.std.cache bs=1 seek="$at" conv=notrunc 2>/dev/null
+	byte=$(od -An -tu1 -j "$at" -N 1 proved.std.cache)
+	printf "\\$(printf %o $((255 - byte)))" | dd of=proved.std.cache bs=1 seek="$at" conv=notrunc 2>/dev/null
 	same none
 done
 truncate -s -1 proved.std.cache

@@ -79,7 +79,7 @@ done
 for way in fork exec spawn daemon; do
 	rm -f t.zst*
 	# To a file of its own: what the program leaves behind writes to it when the test has gone on.
-	TSAN_OPTIONS=report_bugs=0 timeout 20 "$racetrace" record --no-children -o t.zst ./tree $way racy >"out.$way" 2>err
+	TSAN_OPTIONS=report_bugs=0 timeout 90 "$racetrace" record --no-children -o t.zst ./tree $way racy >"out.$way" 2>err
 	[ "$(echo t.zst*)" = t.zst ] || wrong "--no-children, $way: $(echo t.zst*)"
 	[ ! -s err ] || wrong "--no-children, $way: $(cat err)"
 done

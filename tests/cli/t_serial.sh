@@ -16,7 +16,7 @@ same() {
 	local run first="" sum
 	rm -f same.zst
 	for ((run = 1; run <= $2; run++)); do
-		timeout 20 "$RACETRACE" record --serial=7 -o same.zst "./$1" >out 2>err </dev/null
+		timeout 90 "$RACETRACE" record --serial=7 -o same.zst "./$1" >out 2>err </dev/null
 		"$RACETRACE" dump same.zst >same.dump 2>/dev/null
 		sum=$(cksum <same.dump)
 		[ -n "$first" ] || cp same.dump first.dump
@@ -135,7 +135,7 @@ int main(void)
 END
 build spin.c spin
 for seed in 1 2 3; do
-	timeout 20 "$RACETRACE" record --serial=$seed -o s.zst ./spin >out 2>err
+	timeout 90 "$RACETRACE" record --serial=$seed -o s.zst ./spin >out 2>err
 	[ "$(cat out)" = 60 ] || wrong "seed $seed: spin loops print '$(cat out)', not 60: $(head -3 err)"
 done
 same spin 3
@@ -148,7 +148,7 @@ done
 # A thread ends in libgomp while others begin.
 build "$top/samples/openmp/teams.c" omp_teams
 for seed in 2 3 4; do
-	timeout 20 "$RACETRACE" record --serial=$seed -o t.zst ./omp_teams >out 2>err
+	timeout 90 "$RACETRACE" record --serial=$seed -o t.zst ./omp_teams >out 2>err
 	prints $'4\n12 2016 85344 126'
 done
 
@@ -329,7 +329,7 @@ build waits.c waits
 ends() {
 	local what=$1 expected=$2
 	shift 2
-	timeout 20 "$RACETRACE" record --serial=3 "$@" -o w.zst ./waits "$what" >out 2>err </dev/null
+	timeout 90 "$RACETRACE" record --serial=3 "$@" -o w.zst ./waits "$what" >out 2>err </dev/null
 	[ "$(cat out)" = "$expected" ] || wrong "waits $what prints '$(cat out)', not '$expected': $(head -3 err)"
 }
 ends cancelled 3
@@ -340,7 +340,7 @@ ends clock 1000000005 --fix-time
 
 # outcome WHAT END STATUS SIGNAL: how the run ends.
 outcome() {
-	timeout 20 "$RACETRACE" record --serial --outcome=outcome.json -o w.zst ./waits "$1" >out 2>err </dev/null
+	timeout 90 "$RACETRACE" record --serial --outcome=outcome.json -o w.zst ./waits "$1" >out 2>err </dev/null
 	[ "$(jq -r '"\(.end) \(.status) \(.signal)"' outcome.json)" = "$2 $3 $4" ] || wrong "waits $1: $(head -c 300 outcome.json) $(head -3 err)"
 }
 outcome itself deadlock null null
@@ -408,7 +408,7 @@ int main(void)
 }
 END
 build spins_on.c spins_on
-timeout 20 "$RACETRACE" record --serial --outcome=outcome.json -o w.zst ./spins_on 2>err
+timeout 90 "$RACETRACE" record --serial --outcome=outcome.json -o w.zst ./spins_on 2>err
 jq -e '.status == 3 and .steps < 3000' outcome.json >/dev/null || wrong "spins_on: $(jq -c '[.end, .status, .steps]' outcome.json)"
 
 # What another process may give is waited for: a semaphore that the child posts, a mutex and a lock that it holds. But a
@@ -483,7 +483,7 @@ int main(int argc, char **argv)
 END
 build shared.c shared
 for seed in 1 2; do
-	timeout 20 "$RACETRACE" record --serial=$seed -o w.zst ./shared >out 2>err
+	timeout 90 "$RACETRACE" record --serial=$seed -o w.zst ./shared >out 2>err
 	prints 'in time'
 done
 run 124 record --serial -o w.zst ./shared itself
@@ -520,7 +520,7 @@ int main(void)
 END
 build loops.c loops
 for seed in 1 2 3 4; do
-	timeout 20 "$RACETRACE" record --serial=$seed --strategy=pct --exit-sleep=1 -o w.zst ./loops >out 2>err
+	timeout 90 "$RACETRACE" record --serial=$seed --strategy=pct --exit-sleep=1 -o w.zst ./loops >out 2>err
 	status=$?
 	[ $status = 3 ] || wrong "loops, pct, seed $seed: status $status: $(head -n 3 err)"
 done

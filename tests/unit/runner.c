@@ -156,7 +156,7 @@ int main(void)
 		give_up("mmap");
 	rt_asserting = true;
 	/* A limit against hangs alone: the machine may be busy. */
-	setenv("CK_DEFAULT_TIMEOUT", "300", 0);
+	setenv("CK_DEFAULT_TIMEOUT", "900", 0);
 	if (forks && !strcmp(forks, "no"))
 		for (size_t i = 0; i < SUITE_COUNT; i++)
 			counts[i] = run(i);
