@@ -1,6 +1,6 @@
 #!/bin/bash
-# t_systematic.sh [BUILD]: explore --strategy=systematic makes all executions of small programs. RT_SYSTEMATIC=all: also those
-# of the larger ones without reduction, and of more programs, which takes minutes; few: only those of the smallest.
+# t_systematic.sh [BUILD]: explore --strategy=systematic makes all executions of small programs. RT_SYSTEMATIC: of which racy
+# ones without reduction, too: few, most, or all, and of more programs, which takes minutes; few: and of no larger ones at all.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 
@@ -82,9 +82,12 @@ done
 
 # Its subjects: no race in any execution; with a race the same ones are found without and with partial reduction.
 race_free="producer_consumer semaphore cigarette_smokers sleeping_barber readers_writers"
-racy="producer_consumer semaphore cigarette_smokers"
-[ "${RT_SYSTEMATIC-}" = all ] && racy="$racy readers_writers sleeping_barber"
-[ "${RT_SYSTEMATIC-}" = few ] && race_free="producer_consumer semaphore" && racy=$race_free
+racy="producer_consumer semaphore"
+case ${RT_SYSTEMATIC-} in
+few) race_free=$racy ;;
+most) racy="$racy cigarette_smokers" ;;
+all) racy="$racy cigarette_smokers readers_writers sleeping_barber" ;;
+esac
 for subject in $race_free; do
 	gcc -g -O1 -fsanitize=thread "$top/samples/systematic/$subject.c" -o subject -pthread || exit 1
 	run 0 explore --strategy systematic --jobs 2 -f json -- ./subject 1
