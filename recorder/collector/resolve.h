@@ -17,8 +17,8 @@ enum rt_status resolver_create(const struct modules *modules, struct hidden_cach
 void resolver_free(struct resolver *r);
 
 /*
- * libdw may crash where an allocation fails. If memory is limited (ulimit), a child process does first what
- * resolver_create and resolver_write will do here: false if it came to no good end. Writes nothing.
+ * libdw and libcapstone may crash where an allocation fails. If memory is limited (ulimit), a child process does first
+ * what resolver_create and resolver_write will do here: false if it came to no good end. Writes nothing.
  */
 bool resolver_can_write(const struct modules *modules, struct rt_writer *w, bool late);
 

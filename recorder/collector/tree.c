@@ -12,6 +12,7 @@
 #include "recorder/collector/thread.h"
 #include "recorder/watch.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,9 +194,8 @@ static void fill_up(struct tree *t, struct rt_error *error)
 		t->options.rings.tell(error);
 }
 
-static void look_around(struct tree *t)
+static void make_ahead(struct tree *t, uint32_t taken)
 {
-	uint32_t taken = atomic_load(&t->shared->taken);
 	while (!t->full && t->count < (size_t)taken + AHEAD) {
 		struct rt_error error = {0};
 		t->full = t->count >= PROCESSES_MAX
@@ -205,6 +205,18 @@ static void look_around(struct tree *t)
 			atomic_store(&t->shared->made, (uint32_t)t->count);
 		else
 			fill_up(t, &error);
+	}
+}
+
+static void look_around(struct tree *t)
+{
+	uint32_t taken = atomic_load(&t->shared->taken);
+	/* Where memory is limited, resolver_can_write has found that what there is suffices: it stays there. */
+	bool limited = *limit_behind(ENOMEM);
+	if (!limited || pthread_mutex_trylock(&t->resolving) == 0) {
+		make_ahead(t, taken);
+		if (limited)
+			pthread_mutex_unlock(&t->resolving);
 	}
 	if (t->full && taken > t->count)
 		atomic_store(&t->shared->over, 1); /* no process waits for a channel */
