@@ -20,7 +20,8 @@ int main(void)
 	/* So that freeing one does not make malloc stop mapping the others. */
 	MUST(mallopt(M_MMAP_THRESHOLD, 100000) == 1);
 
-	// expect main: alloc a=1000000, alloc b=1000002, alloc c=1000003, alloc d=1000064, alloc e=1000005
+	// expect main: alloc a=1000000, alloc b=1000002, write b=1000002, alloc c=1000003, alloc d=1000064
+	// expect main: alloc e=1000005
 	p[0] = malloc(BIG);
 	p[1] = calloc(2, BIG / 2 + 1);
 	MUST(posix_memalign(&p[2], 64, BIG + 3) == 0);
