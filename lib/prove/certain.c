@@ -1,5 +1,6 @@
 /* Reads whose writers are certain; see certain.h. Computed cell by cell, on demand. */
 #include "lib/base/free.h"
+#include "lib/base/lower_bound.h"
 #include "lib/prove/certain_state.h"
 
 #include <stdlib.h>
@@ -11,7 +12,8 @@ void certain_free(struct certain *c)
 {
 	if (!c)
 		return;
-	free_all(c->cells, c->uncertain, c->last, c->before, c->writers, c->latest, c->near, c->updating, c->changed);
+	free_all(c->cells, c->uncertain, c->writes, c->write_count, c->last, c->before, c->writers);
+	free_all(c->latest, c->near, c->updating, c->changed);
 	values_release(&c->values);
 	free(c);
 }
@@ -48,11 +50,13 @@ struct certain *certain_create(struct facts *f, bool exact)
 	c->last_writes = facts_last_writes(f);
 	c->cells = calloc((size_t)m->cell_count + 1, 1);
 	c->uncertain = calloc(entries / 8 + 1, 1);
+	c->writes = malloc((entries + 1) * sizeof *c->writes);
+	c->write_count = calloc((size_t)m->cell_count + 1, sizeof *c->write_count);
 	c->last = malloc(((size_t)m->thread_count + 1) * sizeof *c->last);
 	c->before = malloc(((size_t)m->thread_count + 1) * sizeof *c->before);
 	c->writers = malloc(((size_t)m->thread_count + 1) * sizeof *c->writers);
-	if (!c->cells || !c->uncertain || !c->last || !c->before || !c->writers || (c->hb = facts_hb(f)) == NULL ||
-	    !init_schedules(c)) {
+	if (!c->cells || !c->uncertain || !c->writes || !c->write_count || !c->last || !c->before || !c->writers ||
+	    (c->hb = facts_hb(f)) == NULL || !init_schedules(c)) {
 		certain_free(c);
 		return NULL;
 	}
@@ -138,19 +142,47 @@ bool certain_is_uncertain(struct certain *c, uint32_t e)
 	return false;
 }
 
-/* For each thread: the last write of the cell that the read may have seen, and the last one that is before it. */
+static int by_thread(const void *a, const void *b, void *model)
+{
+	const struct model *m = model;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t tx = model_thread_of(m, x), ty = model_thread_of(m, y);
+	return tx != ty ? (tx > ty) - (tx < ty) : (x > y) - (x < y);
+}
+
+/* Lists the cell's writes thread by thread, once: c->writes from the cell's first entry on. */
+static void list_writes(struct certain *c, uint32_t cell)
+{
+	const struct model *m = c->m;
+	uint32_t first = m->cells[cell].first, *count = &c->write_count[cell];
+	if (*count)
+		return;
+	for (uint32_t i = first; i < first + m->cells[cell].count; i++)
+		if (rt_op_writes(model_op(m, m->cell_events[i])))
+			c->writes[first + (*count)++] = m->cell_events[i];
+	if (*count)
+		qsort_r(c->writes + first, *count, sizeof *c->writes, by_thread, (void *)m);
+}
+
+/*
+ * For each thread: the last write of the cell that the read may have seen, and the last one that is before it. A
+ * thread's writes before the read come first, those after it (or the read itself) last.
+ */
 static void gather(struct certain *c, uint32_t cell, uint32_t read)
 {
 	const struct model *m = c->m;
-	for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
-		uint32_t w = m->cell_events[i], thread = model_thread_of(m, w);
-		if (!rt_op_writes(model_op(m, w)) || w == read || segment_order_before(c->hb, read, w))
+	list_writes(c, cell);
+	const uint32_t *w = c->writes + m->cells[cell].first;
+	for (uint32_t i = 0, next; i < c->write_count[cell]; i = next) {
+		uint32_t thread = model_thread_of(m, w[i]);
+		next = lower_bound(k, i, c->write_count[cell], model_thread_of(m, w[k]) == thread);
+		uint32_t seen = lower_bound(k, i, next, !segment_order_before(c->hb, read, w[k]));
+		uint32_t before = lower_bound(k, i, seen, segment_order_before(c->hb, w[k], read));
+		if (seen == i)
 			continue;
-		if (c->last[thread] == MODEL_NONE)
-			c->writers[c->writer_count++] = thread;
-		c->last[thread] = w;
-		if (segment_order_before(c->hb, w, read))
-			c->before[thread] = w;
+		c->writers[c->writer_count++] = thread;
+		c->last[thread] = w[seen - 1];
+		c->before[thread] = before > i ? w[before - 1] : MODEL_NONE;
 	}
 }
 

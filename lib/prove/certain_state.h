@@ -12,6 +12,7 @@ struct certain {
 	const struct segment_order *hb; /* borrowed; NULL: the order is exact */
 	uint8_t *cells;                 /* by cell: CELL_ */
 	uint8_t *uncertain;             /* by entry of cell_events, bits */
+	uint32_t *writes, *write_count; /* by entry; by cell: the number of its writes that are listed there */
 	uint32_t *last;                 /* by thread: its last write to the current cell, MODEL_NONE */
 	uint32_t *before;               /* by thread: its last one that is before the current read, MODEL_NONE */
 	uint32_t *writers;              /* threads that have one */
