@@ -324,6 +324,8 @@ static void put_run(struct json_writer *w, const struct merge_run *run)
 		jw_text(w, "end", run->end);
 	if (run->incomplete)
 		jw_text(w, "incomplete", run->incomplete);
+	if (run->unlisted)
+		jw_bool(w, "unlisted", true);
 	if (run->last) {
 		jw_number(w, "first_event", run->first);
 		jw_number(w, "last_event", run->last);

@@ -159,7 +159,8 @@ enum rt_status merge_add(struct merge *m, const struct merge_source *source, str
 	enum rt_status status = merge_note_anomalies(m, r, &stronger, err);
 	if (status)
 		return status;
-	if (!better && !(stronger && merge_has_room(m, run))) {
+	run->unlisted = !better && stronger && !merge_has_room(m, run);
+	if (!better && (!stronger || run->unlisted)) {
 		free_report(r);
 		run->report = NULL;
 	}

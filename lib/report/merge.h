@@ -55,6 +55,7 @@ struct merge_run {
 	struct merge_mark *marks;
 	size_t mark_count, mark_room;
 	uint32_t fresh; /* findings that no earlier run had */
+	bool unlisted;  /* it has anomalies of findings of others that the report leaves out: too many are kept */
 };
 
 struct incident {

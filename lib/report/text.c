@@ -270,8 +270,10 @@ static void put_runs(const struct printer *p, const struct merge *m)
 {
 	uint64_t events = 0;
 	uint32_t last = 0;
+	size_t unlisted = 0;
 	for (size_t i = 0; i < m->run_count; i++) {
 		events += m->runs[i].events;
+		unlisted += m->runs[i].unlisted;
 		if (m->runs[i].fresh)
 			last = m->runs[i].number;
 	}
@@ -280,6 +282,9 @@ static void put_runs(const struct printer *p, const struct merge *m)
 	if (last)
 		fprintf(p->out, "; the last with anything new was %s %" PRIu32, merge_unit(m), last);
 	fputc('\n', p->out);
+	if (unlisted)
+		fprintf(p->out, "not listed: further anomalies of these findings in %zu %s%s\n", unlisted,
+		        merge_unit(m), text_plural(unlisted));
 }
 
 static void put_harm(const struct printer *p, const uint32_t harm[INCIDENTS], const uint64_t *seeds)

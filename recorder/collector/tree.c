@@ -211,7 +211,8 @@ static void make_ahead(struct tree *t, uint32_t taken)
 static void look_around(struct tree *t)
 {
 	uint32_t taken = atomic_load(&t->shared->taken);
-	/* Where memory is limited, resolver_can_write has found that what there is suffices: it stays there. */
+	/* Under a limit of memory no channel is made while positions are resolved: that was tried with what is free
+	 * now. */
 	bool limited = *limit_behind(ENOMEM);
 	if (!limited || pthread_mutex_trylock(&t->resolving) == 0) {
 		make_ahead(t, taken);

@@ -2,6 +2,8 @@
 #include "recorder/intercept/call.h"
 
 #include <fenv.h>
+#include <inttypes.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <wchar.h>
@@ -47,8 +49,10 @@ DIGITS_OF(long double, qfcvt_r)
 #define READ(s, stop) IN_N(s, (size_t)((stop) - (s) + 1) * sizeof *(s))
 #define NUMBER(type, name, character, parameters, arguments)                                                           \
 	CALL(type, name, parameters, arguments, character *stop, if (end) *end = stop; OUT(end); READ(s, stop))
-#define INTEGER(type, name)                                                                                            \
-	NUMBER(type, name, char, (const char *restrict s, char **restrict end, int base), (s, &stop, base))
+#define IN_BASE(type, name, character)                                                                                 \
+	NUMBER(type, name, character, (const character *restrict s, character **restrict end, int base),               \
+	       (s, &stop, base))
+#define INTEGER(type, name) IN_BASE(type, name, char)
 /* As programs of C23 call them. */
 #define INTEGER_C23(type, name)                                                                                        \
 	RT_DEFINE(type, name, (const char *restrict s, char **restrict end, int base));                                \
@@ -83,19 +87,39 @@ ATO(long, atol, RT_REAL(strtol)(s, &stop, 10))
 ATO(long long, atoll, RT_REAL(strtoll)(s, &stop, 10))
 ATO(double, atof, RT_REAL(strtod)(s, &stop))
 
-/* Wide numbers, by the locale */
-#define WIDE(type, name)                                                                                               \
-	NUMBER(type, name, wchar_t, (const wchar_t *restrict s, wchar_t **restrict end, locale_t l), (s, &stop, l))
-WIDE(double, wcstod_l)
-WIDE(float, wcstof_l)
-WIDE(long double, wcstold_l)
-#define WIDE_INTEGER(type, name)                                                                                       \
-	NUMBER(type, name, wchar_t, (const wchar_t *restrict s, wchar_t **restrict end, int base, locale_t l),         \
+#define LARGEST(prefix, character)                                                                                     \
+	IN_BASE(intmax_t, prefix##imax, character)                                                                     \
+	IN_BASE(uintmax_t, prefix##umax, character)                                                                    \
+	IN_BASE(long long, prefix##q, character)                                                                       \
+	IN_BASE(unsigned long long, prefix##uq, character)
+LARGEST(strto, char)
+LARGEST(wcsto, wchar_t)
+IN_BASE(long, wcstol, wchar_t)
+IN_BASE(unsigned long, wcstoul, wchar_t)
+IN_BASE(long long, wcstoll, wchar_t)
+IN_BASE(unsigned long long, wcstoull, wchar_t)
+#define WIDE(type, name) NUMBER(type, name, wchar_t, (const wchar_t *restrict s, wchar_t **restrict end), (s, &stop))
+WIDE(double, wcstod)
+WIDE(float, wcstof)
+WIDE(long double, wcstold)
+
+/* By the locale */
+#define BY_LOCALE(prefix, character)                                                                                   \
+	LOCAL_INTEGER(long, prefix##l_l, character)                                                                    \
+	LOCAL_INTEGER(unsigned long, prefix##ul_l, character)                                                          \
+	LOCAL_INTEGER(long long, prefix##ll_l, character)                                                              \
+	LOCAL_INTEGER(unsigned long long, prefix##ull_l, character)                                                    \
+	LOCAL(double, prefix##d_l, character)                                                                          \
+	LOCAL(float, prefix##f_l, character)                                                                           \
+	LOCAL(long double, prefix##ld_l, character)
+#define LOCAL_INTEGER(type, name, character)                                                                           \
+	NUMBER(type, name, character, (const character *restrict s, character **restrict end, int base, locale_t l),   \
 	       (s, &stop, base, l))
-WIDE_INTEGER(long, wcstol_l)
-WIDE_INTEGER(unsigned long, wcstoul_l)
-WIDE_INTEGER(long long, wcstoll_l)
-WIDE_INTEGER(unsigned long long, wcstoull_l)
+#define LOCAL(type, name, character)                                                                                   \
+	NUMBER(type, name, character, (const character *restrict s, character **restrict end, locale_t l),             \
+	       (s, &stop, l))
+BY_LOCALE(strto, char)
+BY_LOCALE(wcsto, wchar_t)
 
 /* The environment of floating point. The default one is no address. */
 #define GIVEN(p) WHEN((intptr_t)(p) != -1, IN(p))

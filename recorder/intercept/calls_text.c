@@ -32,41 +32,6 @@
 #undef textdomain
 #undef bindtextdomain
 
-/* Numbers: read up to the first character that is none. The end is stored for the caller, if it asks for it. */
-#define NUMBER(type, name, character, parameters, arguments)                                                           \
-	CALL(type, name, parameters, arguments, character *stop, if (end) *end = stop; OUT(end);                       \
-	     IN_N(s, (size_t)(stop - s + 1) * sizeof *s))
-#define NUMBERS(prefix, character)                                                                                     \
-	NUMBER(intmax_t, prefix##imax, character, (const character *restrict s, character **restrict end, int base),   \
-	       (s, &stop, base))                                                                                       \
-	NUMBER(uintmax_t, prefix##umax, character, (const character *restrict s, character **restrict end, int base),  \
-	       (s, &stop, base))                                                                                       \
-	NUMBER(long long, prefix##q, character, (const character *restrict s, character **restrict end, int base),     \
-	       (s, &stop, base))                                                                                       \
-	NUMBER(unsigned long long, prefix##uq, character,                                                              \
-	       (const character *restrict s, character **restrict end, int base), (s, &stop, base))
-NUMBERS(strto, char)
-NUMBERS(wcsto, wchar_t)
-#define WIDE_NUMBER(type, name)                                                                                        \
-	NUMBER(type, name, wchar_t, (const wchar_t *restrict s, wchar_t **restrict end, int base), (s, &stop, base))
-WIDE_NUMBER(long, wcstol)
-WIDE_NUMBER(unsigned long, wcstoul)
-WIDE_NUMBER(long long, wcstoll)
-WIDE_NUMBER(unsigned long long, wcstoull)
-NUMBER(double, wcstod, wchar_t, (const wchar_t *restrict s, wchar_t **restrict end), (s, &stop))
-NUMBER(float, wcstof, wchar_t, (const wchar_t *restrict s, wchar_t **restrict end), (s, &stop))
-NUMBER(long double, wcstold, wchar_t, (const wchar_t *restrict s, wchar_t **restrict end), (s, &stop))
-#define IN_LOCALE(type, name)                                                                                          \
-	NUMBER(type, name, char, (const char *restrict s, char **restrict end, int base, locale_t l),                  \
-	       (s, &stop, base, l))
-IN_LOCALE(long, strtol_l)
-IN_LOCALE(unsigned long, strtoul_l)
-IN_LOCALE(long long, strtoll_l)
-IN_LOCALE(unsigned long long, strtoull_l)
-NUMBER(double, strtod_l, char, (const char *restrict s, char **restrict end, locale_t l), (s, &stop, l))
-NUMBER(float, strtof_l, char, (const char *restrict s, char **restrict end, locale_t l), (s, &stop, l))
-NUMBER(long double, strtold_l, char, (const char *restrict s, char **restrict end, locale_t l), (s, &stop, l))
-
 /* Between narrow and wide characters */
 static char mbtowc_state, wctomb_state, mblen_state, mbrlen_state, mbrtowc_state, wcrtomb_state, mbsrtowcs_state,
     wcsrtombs_state;

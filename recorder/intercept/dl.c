@@ -134,6 +134,20 @@ static const char *path_for(char out[PATH_MAX], const char *file, uintptr_t pc)
 	return file;
 }
 
+uintptr_t rt_module_code(const struct dl_phdr_info *module, uintptr_t address, size_t *size)
+{
+	for (unsigned i = 0; i < module->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &module->dlpi_phdr[i];
+		uintptr_t begin = module->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X && address - begin < p->p_memsz) {
+			*size = p->p_memsz;
+			return begin;
+		}
+	}
+	return 0;
+}
+
 static int count_modules(struct dl_phdr_info *info, size_t size, void *loads_and_unloads)
 {
 	(void)size;

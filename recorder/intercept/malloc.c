@@ -123,15 +123,11 @@ static size_t program_size;
 
 static int find_program(struct dl_phdr_info *program, size_t size, void *pc)
 {
-	(void)size;
-	for (unsigned i = 0; i < program->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &program->dlpi_phdr[i];
-		uintptr_t begin = program->dlpi_addr + p->p_vaddr;
+	uintptr_t begin = rt_module_code(program, (uintptr_t)pc, &size);
 
-		if (p->p_type == PT_LOAD && p->p_flags & PF_X && (uintptr_t)pc - begin < p->p_memsz) {
-			program_code = begin;
-			program_size = p->p_memsz;
-		}
+	if (begin) {
+		program_code = begin;
+		program_size = size;
 	}
 	return 1; /* libraries come behind it */
 }

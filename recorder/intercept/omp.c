@@ -57,18 +57,13 @@ static void run_region(void *argument)
 
 static int find_code(struct dl_phdr_info *module, size_t size, void *function)
 {
-	(void)size;
-	for (unsigned i = 0; i < module->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &module->dlpi_phdr[i];
-		uintptr_t begin = module->dlpi_addr + p->p_vaddr;
+	uintptr_t begin = rt_module_code(module, (uintptr_t)function, &size);
 
-		if (p->p_type == PT_LOAD && p->p_flags & PF_X && (uintptr_t)function - begin < p->p_memsz) {
-			__atomic_store_n(&rt_inner_code, begin, __ATOMIC_RELAXED);
-			__atomic_store_n(&rt_inner_size, p->p_memsz, __ATOMIC_RELAXED);
-			return 1;
-		}
-	}
-	return 0;
+	if (!begin)
+		return 0;
+	__atomic_store_n(&rt_inner_code, begin, __ATOMIC_RELAXED);
+	__atomic_store_n(&rt_inner_size, size, __ATOMIC_RELAXED);
+	return 1;
 }
 
 /* Where libgomp's own code is, from the first region on. */

@@ -86,6 +86,10 @@ int rt_wait_by_turns(struct rt_wait *wait, unsigned flags, struct rt_until until
 bool rt_held_enter(const void *lock);
 bool rt_held_leave(const void *lock);
 
+struct dl_phdr_info;
+/* Where the module's executable segment that contains the address begins, and its size; 0: it has none such. */
+uintptr_t rt_module_code(const struct dl_phdr_info *module, uintptr_t address, size_t *size);
+
 /* A module's instrumented code, at pc, says that it is there. */
 void rt_code_begins(uintptr_t pc);
 

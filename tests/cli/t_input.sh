@@ -80,7 +80,7 @@ says_same script schedule --trace a.zst @
 says_same a.zst schedule --trace @ script
 says_same commands.json guards --compile-commands=@ a.zst
 
-# So do the commands that run a program. Each run has all of what there is to read.
+# The commands that run a program read their --input like that, too, and each run is given all of it.
 cat >reads.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>

@@ -29,6 +29,28 @@ static void finish(struct merge *m)
 	ck_assert_int_eq(merge_finish(m, &err), RT_OK);
 }
 
+/* The report in a format. The caller frees it. */
+static char *written(const struct merge *m, const char *format)
+{
+	char *text = NULL;
+	size_t size;
+	struct rt_error err = {0};
+	FILE *out = open_memstream(&text, &size);
+	ck_assert_int_eq(merge_write(m, report_find(format), false, out, &err), RT_OK);
+	fclose(out);
+	return text;
+}
+
+static void assert_valid(const char *text)
+{
+	char why[256];
+	json_t *report = json_loads(text, 0, NULL), *schema = json_loads(report_schema, 0, NULL);
+	ck_assert(report && schema);
+	ck_assert_msg(schema_check(schema, report, why, sizeof why), "%s", why);
+	json_decref(report);
+	json_decref(schema);
+}
+
 START_TEST(the_run_that_shows_a_finding_best_stands_for_it)
 {
 	struct merge m = {0};
@@ -53,6 +75,30 @@ START_TEST(the_run_that_shows_a_finding_best_stands_for_it)
 	}
 	ck_assert_ptr_null(m.runs[1].report);
 	ck_assert_ptr_null(m.runs[3].report);
+	merge_release(&m);
+}
+END_TEST
+
+START_TEST(runs_whose_anomalies_are_not_listed_are_marked)
+{
+	enum { RUNS = 20, KEPT = 17, ALWAYS = 3 }; /* the one of the finding, and 16 for its other anomalies */
+	struct merge m = {0};
+	char text[100];
+	for (int i = 0; i < RUNS; i++) {
+		snprintf(text, sizeof text, "A|w(x)|1\nB|r(x)|6\nC|r(x)|7\nD|r(x)|8\nE|r(x)|%d\n", 20 + i);
+		add(&m, text, "run", NULL);
+	}
+	finish(&m);
+	ck_assert_uint_eq(m.count, 1);
+	ck_assert_uint_eq(m.items[0].entry_count, ALWAYS + KEPT);
+	for (int i = 0; i < RUNS; i++)
+		ck_assert_int_eq(m.runs[i].unlisted, i >= KEPT);
+	char *shown = written(&m, "text"), *json = written(&m, "json");
+	ck_assert_ptr_nonnull(strstr(shown, "\nnot listed: further anomalies of these findings in 3 "));
+	assert_valid(json);
+	ck_assert_ptr_nonnull(strstr(json, "\"unlisted\": true"));
+	free(json);
+	free(shown);
 	merge_release(&m);
 }
 END_TEST
@@ -126,6 +172,7 @@ SUITE(merge)
 	TCase *t = tcase_create("merge");
 	tcase_add_test(t, the_run_that_shows_a_finding_best_stands_for_it);
 	tcase_add_test(t, a_fingerprint_that_no_kept_report_has_any_more_is_no_finding);
+	tcase_add_test(t, runs_whose_anomalies_are_not_listed_are_marked);
 	tcase_add_test(t, ids_are_those_of_one_report_and_each_format_has_all_findings);
 	suite_add_tcase(s, t);
 	return s;
