@@ -26,13 +26,18 @@ static void put_line(const struct report *r, const struct place *place, const ch
 	utf8_print(text, put_character, out);
 }
 
+static const struct place *main_place(const struct report *r, const struct finding *f)
+{
+	static const struct place none;
+	return f->place_count ? &f->places[finding_main_place(r, f)].place : &none;
+}
+
 static void put_finding(const struct report *r, const struct finding *f, FILE *out)
 {
 	char text[FINDING_TEXT_MAX];
 	size_t first = finding_main_place(r, f);
 	finding_title(r, f, text);
-	put_line(r, f->place_count ? &f->places[first].place : &(struct place){0}, finding_level_name(f->level), text,
-	         out);
+	put_line(r, main_place(r, f), finding_level_name(f->level), text, out);
 	fprintf(out, " [%s, %s]\n", f->id, verdict_name(f->verdict));
 	for (size_t i = 0; i < f->place_count; i++) {
 		char function[PLACE_FUNCTION_MAX], other[PLACE_FUNCTION_MAX + 32];
@@ -44,7 +49,7 @@ static void put_finding(const struct report *r, const struct finding *f, FILE *o
 		putc('\n', out);
 	}
 	if (finding_guard_text(f, text)) {
-		put_line(r, f->place_count ? &f->places[first].place : &(struct place){0}, "note", "guard: ", out);
+		put_line(r, main_place(r, f), "note", "guard: ", out);
 		utf8_print(text, put_character, out);
 		putc('\n', out);
 	}
@@ -70,6 +75,30 @@ enum rt_status report_gcc(const struct report *r, bool color, FILE *out, struct 
 	return RT_OK;
 }
 
+/* How a run ended has no place in the source: the program is what it is about. */
+static void put_incident(const struct report *r, const struct merged_finding *f, FILE *out)
+{
+	const char *const *command = rt_trace_info(r->analysis->trace)->command;
+	const struct rt_frame program = {.file = command ? command[0] : NULL};
+	put_line(r, &(struct place){.frame = &program}, finding_level_name(f->level), f->incident->title, out);
+	fprintf(out, " [%s, %s]\n", f->id, verdict_name(f->verdict));
+	put_line(r, &(struct place){.frame = &program}, "note", "", out);
+}
+
+static void put_merged(const struct merge *m, const struct merged_finding *f, FILE *out)
+{
+	char seen[4096];
+	if (f->finding) {
+		put_finding(f->report, f->finding, out);
+		put_line(f->report, main_place(f->report, f->finding), "note", "", out);
+	} else {
+		put_incident(merge_any_report(m), f, out);
+	}
+	merge_repeat_text(m, f, seen, sizeof seen);
+	utf8_print(seen, put_character, out);
+	putc('\n', out);
+}
+
 enum rt_status report_gcc_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err)
 {
 	(void)color;
@@ -77,18 +106,8 @@ enum rt_status report_gcc_merged(const struct merge *m, bool color, FILE *out, s
 	char lacking[4096];
 	if (merge_incomplete_text(m, lacking, sizeof lacking))
 		put_incomplete(merge_any_report(m), "", lacking, out);
-	for (size_t i = 0; i < m->count && !ferror(out); i++) {
-		const struct merged_finding *f = &m->items[i];
-		char text[FINDING_TEXT_MAX];
-		if (f->known)
-			continue;
-		if (f->finding) {
-			put_finding(f->report, f->finding, out);
-			continue;
-		}
-		snprintf(text, sizeof text, "%s in %s", f->incident->title, merge_first_run(m, f)->name);
-		put_line(merge_any_report(m), &(struct place){0}, finding_level_name(f->level), text, out);
-		fprintf(out, " [%s, %s]\n", f->id, verdict_name(f->verdict));
-	}
+	for (size_t i = 0; i < m->count && !ferror(out); i++)
+		if (!m->items[i].known)
+			put_merged(m, &m->items[i], out);
 	return RT_OK;
 }

@@ -184,7 +184,7 @@ static enum rt_status write_page(const struct report *r, const struct merge *m, 
 	                 .stacks = &stacks,
 	                 .no_memory = &no_memory,
 	                 .out = out,
-	                 .merged = m != NULL,
+	                 .merged = m,
 	                 .heading = r->by_anomaly && !m ? 2 : 3};
 	bool ok = true;
 	if (m) {
@@ -193,8 +193,9 @@ static enum rt_status write_page(const struct report *r, const struct merge *m, 
 		fputs("<header>\n", out);
 		if (merge_incomplete_text(m, lacking, sizeof lacking))
 			put_incomplete(&p, "", lacking);
-		fprintf(out, "<h1>racetrace report</h1>\n<p class=\"dim\">%zu %ss</p>\n</header>\n<main>\n",
-		        m->run_count, merge_unit(m));
+		fputs("<h1>racetrace report</h1>\n", out);
+		html_put_runs(&p, m);
+		fputs("</header>\n<main>\n", out);
 		ok = html_put_merged(&p, m);
 		put_end(&p);
 	} else {

@@ -7,6 +7,8 @@
 #include "lib/trace/snippet.h"
 
 struct html_stack;
+struct merge;
+struct merged_finding;
 /* The stacks that are on the page. */
 struct html_stacks {
 	struct html_stack *all; /* of this trace */
@@ -20,8 +22,9 @@ struct page {
 	struct html_stacks *stacks;
 	bool *no_memory;
 	FILE *out;
-	bool merged; /* of several runs: ids are those of the page, not of one trace */
-	int heading; /* level of an anomaly's heading: 2, or 3 below a finding */
+	const struct merge *merged;      /* several runs: ids are those of the page, not of one trace; NULL: one */
+	const struct merged_finding *of; /* the finding, of all runs; NULL as above */
+	int heading;                     /* level of an anomaly's heading: 2, or 3 below a finding */
 };
 
 /* The head of the page, up to the body's begin; and its end, with the script. */
@@ -65,9 +68,9 @@ void html_put_counts(const struct page *p, const size_t levels[LEVELS], size_t u
 
 /* Frees what is remembered of the trace. */
 void html_forget(const struct page *p);
-struct merge;
-/* The findings of several runs, as html_put_findings. */
+/* The findings of several runs, as html_put_findings; and what these runs were. */
 bool html_put_merged(struct page *p, const struct merge *m);
+void html_put_runs(const struct page *p, const struct merge *m);
 
 /* What the page's filter chooses by: an element with data-a (level or verdict) and data-k (kinds) attributes. */
 void html_put_choice(const struct page *p, const char *a, uint32_t kinds);

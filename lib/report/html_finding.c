@@ -5,6 +5,7 @@
 #include "lib/report/deed.h"
 #include "lib/report/follows.h"
 #include "lib/report/html.h"
+#include "lib/report/merge.h"
 #include "lib/report/waiting.h"
 
 #include <inttypes.h>
@@ -28,11 +29,11 @@ void html_put_cells(const struct page *p, const struct finding *f)
 {
 	const char *level = finding_level_name(f->level);
 	fputs("<tr", p->out);
-	html_put_choice(p, level, f->kinds);
+	html_put_choice(p, level, merge_kinds(f, p->of));
 	fprintf(p->out, html_is_shown(f) ? "><td><a href=\"#%s\">%s</a>" : "><td>%.0s%s", f->id, f->id);
 	fprintf(p->out, "</td><td class=\"%s\">%s</td><td>%s</td><td>", level, level, verdict_name(f->verdict));
 	put_text(p, finding_title, f);
-	fprintf(p->out, "</td><td>%zu</td>", f->entry_count);
+	fprintf(p->out, "</td><td>%zu</td>", merge_entry_count(f, p->of));
 }
 
 void html_put_columns(const struct page *p, const char *label, const char *more)
@@ -166,24 +167,35 @@ static void put_fix(const struct page *p, const struct finding *f)
 	fputs("</code></p>\n", p->out);
 }
 
+/* A row, of several runs with the run whose verdict it has. */
+static void put_variant(const struct page *p, struct merge_entry e)
+{
+	const struct report_entry *entry = &e.report->entries[e.entry];
+	fprintf(p->out, "<tr><td>%s</td><td>%s</td><td>", entry->id, anomaly_kind_title(entry->anomaly->kind));
+	html_put(p, entry->anomaly->pattern);
+	fprintf(p->out, "</td><td>%s</td><td>%" PRIu64 "</td>", verdict_name(entry->anomaly->verdict), entry->count);
+	if (p->of)
+		fprintf(p->out, "<td>%" PRIu32 "</td>", merge_run_of(p->merged, e.report));
+	fputs("</tr>\n", p->out);
+}
+
 static void put_variants(const struct page *p, const struct finding *f)
 {
+	size_t count = merge_entry_count(f, p->of);
 	fprintf(p->out,
 	        "<h3>Variants</h3>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"variants of "
 	        "%s\">\n<table>\n<thead><tr><th scope=\"col\">id</th><th scope=\"col\">kind</th><th "
 	        "scope=\"col\">pattern</th><th scope=\"col\">verdict</th><th "
-	        "scope=\"col\">count</th></tr></thead>\n<tbody>\n",
+	        "scope=\"col\">count</th>",
 	        f->id);
-	for (size_t i = 0; i < f->entry_count && i < VARIANTS_MAX; i++) {
-		const struct report_entry *entry = &p->r->entries[f->entries[i]];
-		fprintf(p->out, "<tr><td>%s</td><td>%s</td><td>", entry->id, anomaly_kind_title(entry->anomaly->kind));
-		html_put(p, entry->anomaly->pattern);
-		fprintf(p->out, "</td><td>%s</td><td>%" PRIu64 "</td></tr>\n", verdict_name(entry->anomaly->verdict),
-		        entry->count);
-	}
+	if (p->of)
+		fprintf(p->out, "<th scope=\"col\">%s</th>", merge_unit(p->merged));
+	fputs("</tr></thead>\n<tbody>\n", p->out);
+	for (size_t i = 0; i < count && i < VARIANTS_MAX; i++)
+		put_variant(p, merge_entry_at(p->r, f, p->of, i));
 	fputs("</tbody>\n</table>\n</div>\n", p->out);
-	if (f->entry_count > VARIANTS_MAX)
-		fprintf(p->out, "<p>and %zu more</p>\n", f->entry_count - VARIANTS_MAX);
+	if (count > VARIANTS_MAX)
+		fprintf(p->out, "<p>and %zu more</p>\n", count - VARIANTS_MAX);
 }
 
 bool html_put_finding(const struct page *p, const struct finding *f)
@@ -192,7 +204,7 @@ bool html_put_finding(const struct page *p, const struct finding *f)
 	const char *level = finding_level_name(f->level);
 	struct page inside = *p;
 	fputs("<section class=\"finding\"", p->out);
-	html_put_choice(p, level, f->kinds);
+	html_put_choice(p, level, merge_kinds(f, p->of));
 	fprintf(p->out,
 	        " id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s <span class=\"%s\">%s</span>, %s: ",
 	        f->id, f->id, f->id, f->id, level, level, verdict_name(f->verdict));
@@ -204,9 +216,10 @@ bool html_put_finding(const struct page *p, const struct finding *f)
 	put_fix(p, f);
 	inside.heading = 2;
 	bool ok = html_put_schedule(&inside, first);
-	fprintf(p->out, "<details>\n<summary>%zu anomal%s, stacks and evidence</summary>\n", f->entry_count,
-	        f->entry_count == 1 ? "y" : "ies");
-	if (f->entry_count > 1)
+	size_t count = merge_entry_count(f, p->of);
+	fprintf(p->out, "<details>\n<summary>%zu anomal%s, stacks and evidence</summary>\n", count,
+	        count == 1 ? "y" : "ies");
+	if (count > 1)
 		put_variants(p, f);
 	ok = html_put_anomaly(p, first) && ok;
 	fprintf(p->out, "<p class=\"dim\">finding's fingerprint %s</p>\n</details>\n</section>\n", f->fingerprint);

@@ -5,6 +5,7 @@
 /* What belongs to the report that the finding is of. */
 static void turn_to(struct page *p, const struct merged_finding *f)
 {
+	p->of = f;
 	if (!f->report || f->report == p->r)
 		return;
 	html_forget(p);
@@ -45,13 +46,45 @@ static void put_list(struct page *p, const struct merge *m)
 	fputs("</tbody>\n</table>\n</div>\n", p->out);
 }
 
+static void put_line(const struct page *p, const char *element, const char *text)
+{
+	fprintf(p->out, "<%s>", element);
+	html_put(p, text);
+	fprintf(p->out, "</%s>\n", element);
+}
+
+void html_put_runs(const struct page *p, const struct merge *m)
+{
+	char text[2048];
+	size_t unlisted = merge_runs_text(m, text, sizeof text);
+	fprintf(p->out, "<p class=\"dim\">%s</p>\n", text);
+	if (unlisted)
+		fprintf(p->out, "<p class=\"dim\">not listed: further anomalies of these findings in %zu %ss</p>\n",
+		        unlisted, merge_unit(m));
+	if (merge_search_text(m, text, sizeof text))
+		put_line(p, "p", text);
+	if (!m->trial_count)
+		return;
+	fprintf(p->out,
+	        "<details>\n<summary>%zu pattern%s, and in how many of the runs that aimed at them they were "
+	        "created</summary>\n<ul>\n",
+	        m->trial_count, m->trial_count == 1 ? "" : "s");
+	for (size_t i = 0; i < m->trial_count; i++) {
+		merge_trial_text(&m->trials[i], text, sizeof text);
+		put_line(p, "li", text);
+	}
+	merge_plain_text(m, text, sizeof text);
+	put_line(p, "li", text);
+	fputs("</ul>\n</details>\n", p->out);
+}
+
 bool html_put_merged(struct page *p, const struct merge *m)
 {
 	bool ok = true, incidents = false;
 	uint32_t kinds = 0;
 	html_put_counts(p, m->levels, 0, m->known, m->suppressed);
 	for (size_t i = 0; i < m->count; i++) {
-		kinds |= m->items[i].finding ? m->items[i].finding->kinds : 0;
+		kinds |= m->items[i].finding ? merge_kinds(m->items[i].finding, &m->items[i]) : 0;
 		incidents |= !m->items[i].finding;
 	}
 	if (m->count > 1)

@@ -126,10 +126,10 @@ static void put_ids(struct json_report *j, const struct report *r, const struct 
                     const struct merged_finding *in)
 {
 	struct json_writer *w = &j->w;
-	size_t listed = 0, count = in ? in->entry_count : f->entry_count;
+	size_t listed = 0, count = merge_entry_count(f, in);
 	jw_array(w, "anomalies");
 	for (size_t i = 0; i < count; i++) {
-		struct merge_entry e = in ? in->entries[i] : (struct merge_entry){.report = r, .entry = f->entries[i]};
+		struct merge_entry e = merge_entry_at(r, f, in, i);
 		if (!json_lists(j, r, f, i))
 			continue;
 		jw_text(w, NULL, e.report->entries[e.entry].id);
@@ -145,9 +145,7 @@ void json_finding_open(struct json_report *j, const struct report *r, const stru
 {
 	struct json_writer *w = &j->w;
 	char text[FINDING_TEXT_MAX];
-	uint32_t kinds = f->kinds;
-	for (size_t i = 0; in && i < in->entry_count; i++)
-		kinds |= 1u << in->entries[i].report->entries[in->entries[i].entry].anomaly->kind;
+	uint32_t kinds = merge_kinds(f, in);
 	jw_object(w, NULL);
 	jw_text(w, "id", f->id);
 	jw_text(w, "level", finding_level_name(in ? in->level : f->level));

@@ -173,6 +173,22 @@ uint32_t merge_run_of(const struct merge *m, const struct report *r);
 const char *merge_unit(const struct merge *m);
 /* "seen in 3 of 10 runs, first in run 2" */
 void merge_seen_text(const struct merge *m, const struct merged_finding *f, char *text, size_t size);
+/* The same with the command that repeats the run, and the first run that itself has it observed, if that is another. */
+void merge_repeat_text(const struct merge *m, const struct merged_finding *f, char *text, size_t size);
+/* "10 runs, 1234 events; the last with anything new was run 3". Returns the runs of which anomalies are not listed. */
+size_t merge_runs_text(const struct merge *m, char *text, size_t size);
+/* "all executions within 2 preemptions: ...". False: there was no search. */
+bool merge_search_text(const struct merge *m, char *text, size_t size);
+/* "real 3 of 10: race of ..." */
+void merge_trial_text(const struct merge_trial *t, char *text, size_t size);
+/* "beside 10 runs without an aim", and what came of these. */
+void merge_plain_text(const struct merge *m, char *text, size_t size);
+/* The anomalies of a finding: of the report, or those of all runs if `in` is not NULL. */
+size_t merge_entry_count(const struct finding *f, const struct merged_finding *in);
+struct merge_entry merge_entry_at(const struct report *r, const struct finding *f, const struct merged_finding *in,
+                                  size_t i);
+/* Their kinds, as bits. */
+uint32_t merge_kinds(const struct finding *f, const struct merged_finding *in);
 /* "2 of 3 runs have an incomplete trace, first in run 2: it was cut short". False: none has. */
 bool merge_incomplete_text(const struct merge *m, char *text, size_t size);
 /* A run whose report is kept, the earliest; NULL: there is none. */

@@ -3,7 +3,9 @@
 
 #include "lib/trace/snippet.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 const struct merge_run *merge_first_run(const struct merge *m, const struct merged_finding *f)
 {
@@ -41,6 +43,116 @@ void merge_seen_text(const struct merge *m, const struct merged_finding *f, char
 {
 	snprintf(text, size, "seen in %zu of %zu %s%s, first in %s", f->run_count, m->run_count, merge_unit(m),
 	         m->run_count == 1 ? "" : "s", merge_first_run(m, f)->name);
+}
+
+static void add_run(const char *what, const struct merge_run *run, char *text, size_t size)
+{
+	size_t n = strlen(text);
+	snprintf(text + n, size - n, "%s%s%s", what, run->repeat ? ": " : "", run->repeat ? run->repeat : "");
+}
+
+void merge_repeat_text(const struct merge *m, const struct merged_finding *f, char *text, size_t size)
+{
+	const struct merge_run *first = merge_first_run(m, f);
+	uint32_t observed = merge_first_observed(m, f);
+	char then[300];
+	merge_seen_text(m, f, text, size);
+	add_run("", first, text, size);
+	if (!observed || observed == first->number)
+		return;
+	snprintf(then, sizeof then, "; observed first in %.250s", m->runs[observed - 1].name);
+	add_run(then, &m->runs[observed - 1], text, size);
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+size_t merge_runs_text(const struct merge *m, char *text, size_t size)
+{
+	uint64_t events = 0;
+	uint32_t last = 0;
+	size_t unlisted = 0;
+	for (size_t i = 0; i < m->run_count; i++) {
+		events += m->runs[i].events;
+		unlisted += m->runs[i].unlisted;
+		if (m->runs[i].fresh)
+			last = m->runs[i].number;
+	}
+	snprintf(text, size, "%zu %s%s, %" PRIu64 " event%s", m->run_count, merge_unit(m), plural(m->run_count), events,
+	         plural(events));
+	size_t n = strlen(text);
+	if (last)
+		snprintf(text + n, size - n, "; the last with anything new was %s %" PRIu32, merge_unit(m), last);
+	return unlisted;
+}
+
+bool merge_search_text(const struct merge *m, char *text, size_t size)
+{
+	const struct merge_search *s = &m->search;
+	char within[64] = "";
+	if (!s->reduction)
+		return false;
+	if (s->preemptions != UINT32_MAX)
+		snprintf(within, sizeof within, " within %" PRIu32 " preemption%s", s->preemptions,
+		         plural(s->preemptions));
+	snprintf(text, size,
+	         "%s executions%s: %" PRIu64 " run%s, %" PRIu64 " state%s, %" PRIu64 " transition%s, %" PRIu64
+	         " pair%s of positions that race (reduction %s, %s)",
+	         s->complete ? "all" : "not all", within, s->executions, plural(s->executions), s->states,
+	         plural(s->states), s->transitions, plural(s->transitions), s->races, plural(s->races), s->reduction,
+	         s->order);
+	return true;
+}
+
+static void add_harm(const uint32_t harm[INCIDENTS], const uint64_t *seeds, char *text, size_t size)
+{
+	for (int kind = 0; kind < INCIDENTS; kind++) {
+		size_t n = strlen(text);
+		if (!harm[kind])
+			continue;
+		snprintf(text + n, size - n, ", %" PRIu32 " %s", harm[kind],
+		         incident_kind_name((enum incident_kind)kind));
+		n = strlen(text);
+		if (seeds)
+			snprintf(text + n, size - n, " (seed %" PRIu64 ")", seeds[kind]);
+	}
+}
+
+void merge_trial_text(const struct merge_trial *t, char *text, size_t size)
+{
+	char seed[32] = "";
+	if (t->created)
+		snprintf(seed, sizeof seed, ", seed %" PRIu64, t->seed);
+	snprintf(text, size, "%s %" PRIu32 " of %" PRIu32 ": %s of %s%s", t->created ? "real    " : "not seen",
+	         t->created, t->runs, anomaly_kind_name(t->kind), t->what, seed);
+	add_harm(t->harm, t->harm_seed, text, size);
+}
+
+void merge_plain_text(const struct merge *m, char *text, size_t size)
+{
+	snprintf(text, size, "beside %" PRIu32 " run%s without an aim", m->plain_runs, plural(m->plain_runs));
+	add_harm(m->plain_harm, NULL, text, size);
+}
+
+size_t merge_entry_count(const struct finding *f, const struct merged_finding *in)
+{
+	return in ? in->entry_count : f->entry_count;
+}
+
+struct merge_entry merge_entry_at(const struct report *r, const struct finding *f, const struct merged_finding *in,
+                                  size_t i)
+{
+	return in ? in->entries[i] : (struct merge_entry){.report = r, .entry = f->entries[i]};
+}
+
+uint32_t merge_kinds(const struct finding *f, const struct merged_finding *in)
+{
+	uint32_t kinds = f->kinds;
+	for (size_t i = 0; in && i < in->entry_count; i++)
+		kinds |= UINT32_C(1) << in->entries[i].report->entries[in->entries[i].entry].anomaly->kind;
+	return kinds;
 }
 
 bool merge_incomplete_text(const struct merge *m, char *text, size_t size)

@@ -236,29 +236,47 @@ static void put_tool(struct json_writer *w)
 /* Number of results of a run that code hosts accept. */
 enum { RESULTS_MAX = 25000 };
 
-static void put_notification(struct json_writer *w, const char *text)
+static void put_notification(struct json_writer *w, const char *level, const char *text)
 {
 	jw_object(w, NULL);
-	jw_text(w, "level", "warning");
+	jw_text(w, "level", level);
 	sarif_message(w, "message", text);
 	jw_object_end(w);
 }
 
-/* One invocation, that of the analysis; an incomplete trace and left-out results get a notification each. */
-static void put_invocations(struct json_writer *w, const char *incomplete, size_t results)
+/* What the runs of a merged report were. */
+static void put_runs(struct json_writer *w, const struct merge *m)
 {
+	char text[512];
+	size_t unlisted = merge_runs_text(m, text, sizeof text);
+	put_notification(w, "note", text);
+	if (merge_search_text(m, text, sizeof text))
+		put_notification(w, "note", text);
+	if (!unlisted)
+		return;
+	snprintf(text, sizeof text, "further anomalies of these findings in %zu %s%s are not listed", unlisted,
+	         merge_unit(m), unlisted == 1 ? "" : "s");
+	put_notification(w, "note", text);
+}
+
+/* One invocation, that of the analysis; an incomplete trace and left-out results get a notification each. */
+static void put_invocations(struct sarif *s, const char *incomplete, size_t results)
+{
+	struct json_writer *w = &s->w;
 	jw_array(w, NULL);
 	jw_object(w, NULL);
 	jw_bool(w, "executionSuccessful", !incomplete);
 	jw_array(w, "toolExecutionNotifications");
 	if (incomplete)
-		put_notification(w, incomplete);
+		put_notification(w, "warning", incomplete);
 	if (results > RESULTS_MAX) {
 		char text[128];
 		snprintf(text, sizeof text, "%zu of %zu results are left out: as many as code hosts take are listed",
 		         results - RESULTS_MAX, results);
-		put_notification(w, text);
+		put_notification(w, "warning", text);
 	}
+	if (s->merged)
+		put_runs(w, s->merged);
 	jw_array_end(w);
 	jw_object_end(w);
 	jw_array_end(w);
@@ -282,7 +300,7 @@ static void put_head(struct sarif *s, const char *incomplete, size_t count)
 	             "\"2.1.0\",\n\"runs\": [{\n\"tool\": ");
 	put_tool(&s->w);
 	next_line(s, ",\n\"invocations\": ");
-	put_invocations(&s->w, incomplete, count);
+	put_invocations(s, incomplete, count);
 	if (s->r->base) {
 		next_line(s, ",\n\"originalUriBaseIds\": ");
 		sarif_base(&s->w, s->r->base);
@@ -300,7 +318,7 @@ enum rt_status report_sarif(const struct report *r, bool color, FILE *out, struc
 		if (r->by_anomaly)
 			put_result(&s, &r->entries[i]);
 		else
-			sarif_finding(&s, &r->findings->items[i]);
+			sarif_finding(&s, &r->findings->items[i], NULL);
 	}
 	fputs(results(r) ? "\n]\n}]\n}\n" : "]\n}]\n}\n", out);
 	pieces_release(&s.frames);
@@ -312,9 +330,10 @@ static void put_incident(struct sarif *s, const struct merge *m, const struct me
 {
 	const char *const *command = rt_trace_info(s->r->analysis->trace)->command;
 	const struct rt_frame program = {.file = command ? command[0] : NULL};
-	char text[FINDING_TEXT_MAX];
+	char seen[4096], text[FINDING_TEXT_MAX + sizeof seen];
 	struct json_writer *w = &s->w;
-	snprintf(text, sizeof text, "%s in %s", f->incident->title, merge_first_run(m, f)->name);
+	merge_repeat_text(m, f, seen, sizeof seen);
+	snprintf(text, sizeof text, "%s, %s", f->incident->title, seen);
 	jw_object(w, NULL);
 	jw_text(w, "ruleId", incident_kind_name(f->incident->kind));
 	jw_text(w, "level", finding_level_name(f->level));
@@ -332,7 +351,7 @@ static void put_incident(struct sarif *s, const struct merge *m, const struct me
 
 enum rt_status report_sarif_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err)
 {
-	struct sarif s = {.w = {.out = out}, .r = merge_any_report(m)};
+	struct sarif s = {.w = {.out = out}, .r = merge_any_report(m), .merged = m};
 	(void)color;
 	char lacking[4096];
 	bool incomplete = merge_incomplete_text(m, lacking, sizeof lacking);
@@ -345,7 +364,7 @@ enum rt_status report_sarif_merged(const struct merge *m, bool color, FILE *out,
 			s.r = f->report;
 		}
 		if (f->finding)
-			sarif_finding(&s, f->finding);
+			sarif_finding(&s, f->finding, f);
 		else
 			put_incident(&s, m, f);
 	}

@@ -6,10 +6,13 @@
 #include "lib/report/json_writer.h"
 #include "lib/report/pieces.h"
 
+struct merge;
+struct merged_finding;
 struct sarif {
 	struct json_writer w;
 	const struct report *r;
-	struct pieces frames; /* elements of stacks */
+	const struct merge *merged; /* several runs; NULL: there is one trace */
+	struct pieces frames;       /* elements of stacks */
 };
 
 const char *sarif_thread_name(const struct report *r, uint32_t thread);
@@ -32,7 +35,7 @@ void sarif_say_event(const struct report *r, const struct description *d, char *
 void sarif_code_flow(struct sarif *s, const struct anomaly *anomaly);
 /* What a baseline or a suppression says of a result. */
 void sarif_known(struct sarif *s, bool known, bool suppressed);
-/* A finding as a result. */
-void sarif_finding(struct sarif *s, const struct finding *f);
+/* A finding as a result; of one trace if `in` is NULL. */
+void sarif_finding(struct sarif *s, const struct finding *f, const struct merged_finding *in);
 
 #endif

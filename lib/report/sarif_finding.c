@@ -1,5 +1,6 @@
 /* A finding as a SARIF result: its first place is where code hosts show it, the others are related locations. */
 #include "lib/report/deed.h"
+#include "lib/report/merge.h"
 #include "lib/report/sarif.h"
 
 #include <stdio.h>
@@ -61,26 +62,34 @@ static void put_related(struct sarif *s, const struct finding *f, size_t first)
 	}
 }
 
-static void put_message(struct sarif *s, const struct finding *f)
+static void put_message(struct sarif *s, const struct finding *f, const struct merged_finding *in)
 {
-	char text[FINDING_TEXT_MAX], guard[FINDING_TEXT_MAX], fix[FINDING_TEXT_MAX], said[3 * FINDING_TEXT_MAX + 64];
+	char text[FINDING_TEXT_MAX], guard[FINDING_TEXT_MAX], fix[FINDING_TEXT_MAX], seen[4096] = "";
+	char said[3 * FINDING_TEXT_MAX + sizeof seen + 64];
 	finding_title(s->r, f, text);
 	finding_fix(s->r, f, fix);
 	bool guarded = finding_guard_text(f, guard);
-	snprintf(said, sizeof said, "%s (%s).%s%s%s%s%s%s", text, verdict_name(f->verdict), guarded ? " Guard: " : "",
-	         guard, guarded ? "." : "", fix[0] ? " Fix: " : "", fix, fix[0] ? "." : "");
+	if (in) {
+		merge_repeat_text(s->merged, in, seen, sizeof seen);
+		seen[0] = 'S'; /* a sentence of its own */
+	}
+	snprintf(said, sizeof said, "%s (%s).%s%s%s%s%s%s%s%s", text, verdict_name(f->verdict),
+	         guarded ? " Guard: " : "", guard, guarded ? "." : "", fix[0] ? " Fix: " : "", fix, fix[0] ? "." : "",
+	         in ? " " : "", seen);
 	sarif_message(&s->w, "message", said);
 }
 
-static void put_properties(struct sarif *s, const struct finding *f)
+static void put_properties(struct sarif *s, const struct finding *f, const struct merged_finding *in)
 {
 	struct json_writer *w = &s->w;
 	jw_object(w, "properties");
 	jw_text(w, "id", f->id);
 	jw_text(w, "verdict", verdict_name(f->verdict));
 	jw_array(w, "anomalies");
-	for (size_t i = 0; i < f->entry_count; i++)
-		jw_text(w, NULL, s->r->entries[f->entries[i]].id);
+	for (size_t i = 0; i < merge_entry_count(f, in); i++) {
+		struct merge_entry e = merge_entry_at(s->r, f, in, i);
+		jw_text(w, NULL, e.report->entries[e.entry].id);
+	}
 	jw_array_end(w);
 	if (f->follows)
 		jw_text(w, "follows", f->follows->id);
@@ -113,7 +122,7 @@ void sarif_known(struct sarif *s, bool known, bool suppressed)
 	jw_array_end(w);
 }
 
-void sarif_finding(struct sarif *s, const struct finding *f)
+void sarif_finding(struct sarif *s, const struct finding *f, const struct merged_finding *in)
 {
 	const struct report_entry *entry = &s->r->entries[f->entries[0]];
 	const struct anomaly *a = entry->anomaly;
@@ -126,7 +135,7 @@ void sarif_finding(struct sarif *s, const struct finding *f)
 	jw_text(w, "kind", "fail");
 	jw_text(w, "level", finding_level_name(f->level));
 	sarif_known(s, f->known, f->suppressed);
-	put_message(s, f);
+	put_message(s, f, in);
 	jw_array(w, "locations");
 	if (f->place_count) {
 		const struct finding_place *p = &f->places[first];
@@ -158,6 +167,8 @@ void sarif_finding(struct sarif *s, const struct finding *f)
 	jw_text(w, "racetraceFinding/v1", f->fingerprint);
 	jw_object_end(w);
 	jw_real(w, "rank", entry->rank.value * 100);
-	put_properties(s, f);
+	if (in)
+		jw_number(w, "occurrenceCount", in->run_count);
+	put_properties(s, f, in);
 	jw_object_end(w);
 }

@@ -249,11 +249,8 @@ static void turn_to(struct printer *p, const struct report *r)
 
 static void put_merged(struct printer *p, const struct merge *m, const struct merged_finding *f)
 {
-	const struct merge_run *first = merge_first_run(m, f);
 	char seen[4096];
-	merge_seen_text(m, f, seen, sizeof seen);
-	size_t n = strlen(seen);
-	snprintf(seen + n, sizeof seen - n, "%s%s", first->repeat ? ": " : "", first->repeat ? first->repeat : "");
+	merge_repeat_text(m, f, seen, sizeof seen);
 	p->seen = seen;
 	p->merged = f;
 	if (f->finding) {
@@ -268,69 +265,36 @@ static void put_merged(struct printer *p, const struct merge *m, const struct me
 
 static void put_runs(const struct printer *p, const struct merge *m)
 {
-	uint64_t events = 0;
-	uint32_t last = 0;
-	size_t unlisted = 0;
-	for (size_t i = 0; i < m->run_count; i++) {
-		events += m->runs[i].events;
-		unlisted += m->runs[i].unlisted;
-		if (m->runs[i].fresh)
-			last = m->runs[i].number;
-	}
-	fprintf(p->out, "%zu %s%s, %" PRIu64 " event%s", m->run_count, merge_unit(m), text_plural(m->run_count), events,
-	        text_plural(events));
-	if (last)
-		fprintf(p->out, "; the last with anything new was %s %" PRIu32, merge_unit(m), last);
-	fputc('\n', p->out);
+	char text[256];
+	size_t unlisted = merge_runs_text(m, text, sizeof text);
+	fprintf(p->out, "%s\n", text);
 	if (unlisted)
 		fprintf(p->out, "not listed: further anomalies of these findings in %zu %s%s\n", unlisted,
 		        merge_unit(m), text_plural(unlisted));
 }
 
-static void put_harm(const struct printer *p, const uint32_t harm[INCIDENTS], const uint64_t *seeds)
-{
-	for (int kind = 0; kind < INCIDENTS; kind++) {
-		if (!harm[kind])
-			continue;
-		fprintf(p->out, ", %" PRIu32 " %s", harm[kind], incident_kind_name((enum incident_kind)kind));
-		if (seeds)
-			fprintf(p->out, " (seed %" PRIu64 ")", seeds[kind]);
-	}
-}
-
 /* RaceFuzzer's table: which patterns are real, how often they could be created, and what came of it. */
 static void put_trials(const struct printer *p, const struct merge *m)
 {
+	char text[2048];
 	if (!m->trial_count)
 		return;
 	fputs("patterns, and in how many of the runs that aimed at them they were created:\n", p->out);
 	for (size_t i = 0; i < m->trial_count; i++) {
-		const struct merge_trial *t = &m->trials[i];
-		fprintf(p->out, "  %s %" PRIu32 " of %" PRIu32 ": %s of ", t->created ? "real    " : "not seen",
-		        t->created, t->runs, anomaly_kind_name(t->kind));
-		text_put(p, t->what);
-		if (t->created)
-			fprintf(p->out, ", seed %" PRIu64, t->seed);
-		put_harm(p, t->harm, t->harm_seed);
+		merge_trial_text(&m->trials[i], text, sizeof text);
+		fputs("  ", p->out);
+		text_put(p, text);
 		fputc('\n', p->out);
 	}
-	fprintf(p->out, "  beside %" PRIu32 " run%s without an aim", m->plain_runs, text_plural(m->plain_runs));
-	put_harm(p, m->plain_harm, NULL);
-	fputc('\n', p->out);
+	merge_plain_text(m, text, sizeof text);
+	fprintf(p->out, "  %s\n", text);
 }
 
-static void put_search(const struct printer *p, const struct merge_search *s)
+static void put_search(const struct printer *p, const struct merge *m)
 {
-	if (!s->reduction)
-		return;
-	fputs(s->complete ? "all executions" : "not all executions", p->out);
-	if (s->preemptions != UINT32_MAX)
-		fprintf(p->out, " within %" PRIu32 " preemption%s", s->preemptions, text_plural(s->preemptions));
-	fprintf(p->out,
-	        ": %" PRIu64 " run%s, %" PRIu64 " state%s, %" PRIu64 " transition%s, %" PRIu64
-	        " pair%s of positions that race (reduction %s, %s)\n",
-	        s->executions, text_plural(s->executions), s->states, text_plural(s->states), s->transitions,
-	        text_plural(s->transitions), s->races, text_plural(s->races), s->reduction, s->order);
+	char text[512];
+	if (merge_search_text(m, text, sizeof text))
+		fprintf(p->out, "%s\n", text);
 }
 
 enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, struct rt_error *err)
@@ -350,7 +314,7 @@ enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, 
 		if (m->items[i].level > LEVEL_NOTE && !m->items[i].known)
 			put_merged(&p, m, &m->items[i]);
 	put_trials(&p, m);
-	put_search(&p, &m->search);
+	put_search(&p, m);
 	put_levels(&p, m->levels, m->known, m->suppressed, " (--format json lists all)");
 	fputc('\n', out);
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)

@@ -138,12 +138,11 @@ static void put_replay(const struct printer *p, const struct finding *f)
 static void put_anomalies(const struct printer *p, const struct finding *f)
 {
 	const char *first = p->r->entries[f->entries[0]].id;
-	size_t count = p->merged ? p->merged->entry_count : f->entry_count;
+	size_t count = merge_entry_count(f, p->merged);
 	fprintf(p->out, "  %zu %s: ", count, count == 1 ? "anomaly" : "anomalies");
 	for (size_t i = 0; i < count && i < IDS_SHOWN; i++) {
-		const struct merge_entry *e = p->merged ? &p->merged->entries[i] : NULL;
-		const struct report_entry *entry = e ? &e->report->entries[e->entry] : &p->r->entries[f->entries[i]];
-		fprintf(p->out, "%s%s", i ? ", " : "", entry->id);
+		struct merge_entry e = merge_entry_at(p->r, f, p->merged, i);
+		fprintf(p->out, "%s%s", i ? ", " : "", e.report->entries[e.entry].id);
 	}
 	if (count > IDS_SHOWN)
 		fprintf(p->out, " and %zu more", count - IDS_SHOWN);

@@ -459,42 +459,6 @@ says "cannot find './missing'|./missing"
 echo nonsense >text && chmod +x text
 run 3 explore ./text
 says '^racetrace: no run could be recorded: '
-# predict: one run is for many atomicity violations at once, in which threads wait before the second section of each.
-program many <<'C'
-#include <pthread.h>
-static struct counter { pthread_mutex_t m; int value; } of[5];
-#define ADD(x)                       \
-	pthread_mutex_lock(&x.m);    \
-	got = x.value;               \
-	pthread_mutex_unlock(&x.m);  \
-	pthread_mutex_lock(&x.m);    \
-	x.value = got + 1;           \
-	pthread_mutex_unlock(&x.m)
-static void *add(void *arg)
-{
-	int got;
-	ADD(of[0]);
-	ADD(of[1]);
-	ADD(of[2]);
-	ADD(of[3]);
-	ADD(of[4]);
-	return arg;
-}
-int main(void)
-{
-	pthread_t t[2];
-	for (int i = 0; i < 5; i++)
-		pthread_mutex_init(&of[i].m, NULL);
-	for (int i = 0; i < 2; i++)
-		pthread_create(&t[i], NULL, add, NULL);
-	for (int i = 0; i < 2; i++)
-		pthread_join(t[i], NULL);
-	return 0;
-}
-C
-run 1 explore --runs 2 -f json -- ./many
-holds '[.anomalies[] | select(.kind == "atomicity" and .verdict == "observed") | .events[0].source.line] | unique | length == 5'
-
 # A finding has the anomalies of all runs, each once and with the strongest verdict that a run gives it. Findings of two runs that have an anomaly
 # in common are one, whichever anomaly is the first in each.
 gcc -g -O1 -fsanitize=thread "$top/samples/pecan/list.c" -o list -pthread || exit 1
@@ -502,6 +466,20 @@ run 1 explore --runs 3 -f json -- ./list
 holds '[.anomalies[] | "\(.fingerprint) \([.events[].source.line])"] | length == (unique | length)'
 holds '[.findings[].anomalies[]] | sort == (unique) and length > 10'
 holds '[.anomalies[] | .run] | unique | length > 1'
+# So it has them in each format.
+mv out list.json
+ids=$(jq -c '[.findings[].anomalies[]] | sort' list.json)
+run 1 explore --runs 3 -f sarif -- ./list
+holds "([.runs[0].results[].properties.anomalies[]] | sort) == $ids"
+holds 'all(.runs[0].results[]; .occurrenceCount == 3 and (.message.text | test("Seen in 3 of 3 runs, first in run 1: racetrace record --serial=1 ")))'
+holds '[.runs[0].invocations[0].toolExecutionNotifications[] | select(.level == "note")] | length == 1'
+run 1 explore --runs 3 -f html -- ./list
+[ "$(grep -oE '<tr><td>[RAS][0-9]+</td>.*<td>[0-9]+</td><td>[123]</td></tr>' out | grep -oE '^<tr><td>[A-Z0-9]*' | sed 's/.*>//' | jq -Rnc '[inputs] | sort')" = "$ids" ] ||
+	wrong "the page has other anomalies: $(grep -o '<tr><td>.*' out)"
+grep -qE "<td>$(jq '.findings[0].anomalies | length' list.json)</td><td>3 of 3, first in run 1" out || wrong "the list counts others: $(grep -o '<td>.* first in' out)"
+grep -q '<p class="dim">3 runs, [0-9]* events; the last with anything new was run ' out || wrong 'the page does not say what the runs were'
+run 1 explore --runs 3 -f gcc -- ./list
+[ "$(grep -cE 'list.c:[0-9:]+: note: seen in 3 of 3 runs, first in run 1: racetrace record ' out)" = 2 ] || wrong "gcc: $(cat out)"
 gcc -g -O1 -fsanitize=thread -fopenmp "$top/samples/openmp/locks_racy.c" -o locks_racy || exit 1
 run 1 explore --runs 8 -f json -- ./locks_racy
 holds '[.anomalies[] | select(.kind == "atomicity" and (.verdict == "confirmed" or .verdict == "observed"))] | length >= 3'
