@@ -12,6 +12,7 @@
 #include "lib/report/merge.h"
 #include "recorder/control.h"
 
+#include <jansson.h>
 #include <time.h>
 
 struct exploring;
@@ -80,6 +81,9 @@ enum rt_status predict_merged(struct exploring *x, const struct run_result *run,
 void predict_release(struct exploring *x);
 
 /* racefuzzer, pct and drfinder (explore_aims.c) */
+/* Reads --pairs, before the first run: standard input is read once, and tests have folders of their own. RT_EUSAGE: it
+ * is no report. */
+enum rt_status racefuzzer_read_pairs(struct exploring *x, struct rt_error *err);
 bool racefuzzer_next(struct exploring *x, struct run_order *order);
 enum rt_status racefuzzer_ended(struct exploring *x, const struct run_result *run, struct rt_error *err);
 enum rt_status racefuzzer_merged(struct exploring *x, const struct run_result *run, struct rt_error *err);
@@ -147,6 +151,7 @@ struct exploring {
 	char uncontrollable[1024]; /* of the first program that cannot be controlled: what `record` says; "": none */
 	struct predict *predict;
 	struct racefuzzer *racefuzzer;
+	json_t *pairs; /* fingerprints that --pairs names; NULL: all */
 	struct systematic *systematic;
 	uint64_t thrashed, postponed; /* in all runs */
 	/* Ends other than with status 0, for the end. */

@@ -13,8 +13,8 @@
 #include "lib/base/vec.h"
 #include "lib/trace/modules.h"
 
+#include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,9 +64,9 @@ struct aim {
 struct racefuzzer {
 	struct aim *items;
 	size_t count, room;
-	json_t *only;    /* fingerprints that --pairs names; NULL: all */
-	size_t next;     /* the aim of the next run; count: none, a plain one */
-	bool read, busy; /* --pairs was read; the first run is under way */
+	size_t first; /* trial of the first aim: those of the merge before it are of other inputs or tests */
+	size_t next;  /* the aim of the next run; count: none, a plain one */
+	bool busy;    /* the first run is under way */
 };
 
 void racefuzzer_release(struct exploring *x)
@@ -74,33 +74,37 @@ void racefuzzer_release(struct exploring *x)
 	struct racefuzzer *f = x->racefuzzer;
 	if (!f)
 		return;
-	json_decref(f->only);
 	free(f->items);
 	free(f);
 }
 
-static enum rt_status read_pairs(struct exploring *x, struct racefuzzer *f, struct rt_error *err)
+enum rt_status racefuzzer_read_pairs(struct exploring *x, struct rt_error *err)
 {
-	json_error_t error;
 	FILE *file = rt_input_stream(x->o.pairs);
-	json_t *report = file ? json_loadf(file, 0, &error) : NULL;
-	if (file)
-		fclose(file);
+	if (!file)
+		return rt_error_set(err, RT_EUSAGE, "cannot open '%s': %s", x->o.pairs, strerror(errno));
+	json_t *report = json_loadf(file, 0, NULL);
+	fclose(file);
 	json_t *anomalies = json_object_get(report, "anomalies");
-	if (!report || !json_is_array(anomalies)) {
+	if (!json_is_array(anomalies)) {
 		json_decref(report);
 		return rt_error_set(err, RT_EUSAGE, "'%s' is not a JSON report: 'racetrace analyze -f json'",
 		                    x->o.pairs);
 	}
-	f->only = json_object();
+	x->pairs = json_object();
 	for (size_t i = 0; i < json_array_size(anomalies); i++) {
 		const char *fingerprint =
 		    json_string_value(json_object_get(json_array_get(anomalies, i), "fingerprint"));
 		if (fingerprint)
-			json_object_set_new(f->only, fingerprint, json_true());
+			json_object_set_new(x->pairs, fingerprint, json_true());
 	}
 	json_decref(report);
-	return RT_OK;
+	return x->pairs ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+}
+
+static struct merge_trial *trial_of(const struct exploring *x, size_t aim)
+{
+	return &x->merge.trials[x->racefuzzer->first + aim];
 }
 
 bool racefuzzer_next(struct exploring *x, struct run_order *order)
@@ -110,6 +114,7 @@ bool racefuzzer_next(struct exploring *x, struct run_order *order)
 	if (!f) { /* phase 1 */
 		if (!(x->racefuzzer = calloc(1, sizeof *x->racefuzzer)))
 			return false;
+		x->racefuzzer->first = x->merge.trial_count;
 		x->racefuzzer->busy = true;
 		x->next_seed++;
 		return true;
@@ -131,7 +136,7 @@ bool racefuzzer_next(struct exploring *x, struct run_order *order)
 	order->candidate = f->next++;
 	snprintf(option, sizeof option, "--pattern=%s", aim->pattern);
 	bool ok = run_order_add(order, option);
-	bool fixed = x->merge.trials[order->candidate].runs % 2 == 0;
+	bool fixed = trial_of(x, order->candidate)->runs % 2 == 0;
 	for (uint32_t i = 0; ok && i < aim->count; i++) {
 		int role = fixed && aim->objects[i] ? (int)strcspn(aim->at[i], ":") : 0;
 		if (role)
@@ -227,14 +232,12 @@ static enum rt_status take_aims(struct exploring *x, const struct run_result *ru
 	struct merge *m = &x->merge;
 	struct report_options options = {.least = VERDICT_REFUTED};
 	struct report *all;
-	enum rt_status status = x->o.pairs && !f->only ? read_pairs(x, f, err) : RT_OK;
-	if (!status)
-		status = report_create(run->analysis, &options, &all, err);
+	enum rt_status status = report_create(run->analysis, &options, &all, err);
 	if (status)
 		return status;
 	for (size_t i = 0; !status && i < all->count && f->count < AIMS_MAX; i++) {
 		const struct report_entry *e = &all->entries[i];
-		bool known = f->only && !json_object_get(f->only, e->fingerprint);
+		bool known = x->pairs && !json_object_get(x->pairs, e->fingerprint);
 		for (size_t k = 0; k < f->count && !known; k++)
 			known = !strcmp(f->items[k].trial.fingerprint, e->fingerprint);
 		if (known)
@@ -266,7 +269,7 @@ enum rt_status racefuzzer_merged(struct exploring *x, const struct run_result *r
 			m->plain_harm[run->harm]++;
 		return RT_OK;
 	}
-	struct merge_trial *t = &m->trials[run->order->candidate];
+	struct merge_trial *t = trial_of(x, run->order->candidate);
 	t->runs++;
 	if (run->harm != INCIDENTS && !t->harm[run->harm]++)
 		t->harm_seed[run->harm] = run->order->seed;

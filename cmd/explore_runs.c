@@ -287,6 +287,7 @@ void explore_release(struct exploring *x)
 	if (x->o.strategy->release)
 		x->o.strategy->release(x);
 	merge_release(&x->merge);
+	json_decref(x->pairs);
 	free(x->slots);
 	free(x->statuses);
 	scratch_remove(x->folder);

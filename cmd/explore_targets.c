@@ -215,6 +215,9 @@ enum rt_status explore_targets(struct exploring *x, struct rt_error *err)
 	x->targets = 1;
 	if (x->o.traces && mkdir(x->o.traces, 0777) != 0 && errno != EEXIST)
 		return rt_error_set(err, RT_ESYSTEM, "cannot make a folder '%s': %s", x->o.traces, strerror(errno));
+	enum rt_status status = x->o.pairs ? racefuzzer_read_pairs(x, err) : RT_OK;
+	if (status)
+		return status;
 	if (!strcmp(slash ? slash + 1 : x->o.program[0], "ctest"))
 		return explore_ctest(x, err);
 	return x->o.inputs ? explore_inputs(x, err) : explore_runs(x, err);

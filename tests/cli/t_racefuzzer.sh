@@ -21,6 +21,32 @@ grep -qE '^  real +2 of 2: race of racefuzzer_fig1.c:19 and racefuzzer_fig1.c:27
 run 2 explore --strategy racefuzzer --pairs ./hidden -- ./racefuzzer_fig1
 says "is not a JSON report"
 
+# With several inputs each aim's runs count for it, and confirm it, not one of an input before; and --pairs is for all of them.
+cat >inputs.c <<'C'
+#include <pthread.h>
+#include <string.h>
+static int first, second, third;
+static void *of_a(void *arg) { first++; return arg; }
+static void *of_b(void *arg) { second++; third++; return arg; }
+int main(int argc, char **argv)
+{
+	pthread_t t[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, argc > 1 && strstr(argv[1], "/a") ? of_a : of_b, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+}
+C
+gcc -g -fsanitize=thread inputs.c -o inputs -pthread || exit 1
+mkdir -p corpus
+touch corpus/a corpus/b
+run 1 explore --strategy racefuzzer --runs 6 --inputs corpus -f json -- ./inputs @@
+holds '.trials.patterns | map(.runs) == [2, 2, 1, 1, 1, 1]'
+holds '.trials.patterns | map(.created > 0) | all'
+mv out pairs.json
+run 1 explore --strategy racefuzzer --runs 3 --inputs corpus --pairs <(cat pairs.json) -f json -- ./inputs @@
+holds '.trials.patterns | map(.runs > 0) == [true, true, true, true, false, false]'
+
 # Sequences: threads are held at the events of a region until those between have come, whatever locks they need for them,
 # though one of them waits for a long while before it begins.
 for name in string_buffer event_queue cache multiplexer; do
