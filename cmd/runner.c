@@ -102,11 +102,10 @@ static struct process *list_processes(size_t *count)
 	return list;
 }
 
-/* Kills all descendants of the calling process but one; returns how many that were. */
-static uint32_t kill_descendants(pid_t but)
+/* Kills all descendants of the calling process but one. */
+static void kill_descendants(pid_t but)
 {
 	size_t n;
-	uint32_t killed = 0;
 	struct process *list = list_processes(&n);
 	pid_t self = getpid();
 	for (bool more = true; more;) {
@@ -121,9 +120,8 @@ static uint32_t kill_descendants(pid_t but)
 	}
 	for (size_t i = 0; i < n; i++)
 		if (list[i].mine && list[i].pid != but)
-			killed += kill(list[i].pid, SIGKILL) == 0;
+			kill(list[i].pid, SIGKILL);
 	free(list);
-	return killed;
 }
 
 /* Takes note of children that have ended. False: there are no children any more. */
@@ -188,10 +186,8 @@ static void keep(struct keeper *k, const struct run_options *o)
 	}
 	k->end->duration_ns = now_ns() - k->began;
 	/* What each kill leaves without a parent becomes a child of this process, so the end comes. */
-	for (bool first = true; reap(k); first = false) {
-		uint32_t killed = kill_descendants(0);
-		if (first && k->end->kind <= RUN_SIGNALED)
-			k->end->left_behind = killed;
+	while (reap(k)) {
+		kill_descendants(0);
 		look(k, now_ns() + STEP_MS * MILLISECOND);
 	}
 	for (int i = 0; i < 2; i++) {

@@ -38,8 +38,7 @@ struct run_output {
 
 struct run_end {
 	enum run_end_kind kind;
-	int value;            /* status or signal of argv's own process; of NOT_STARTED errno */
-	uint32_t left_behind; /* processes that were still there when it had ended, and were killed */
+	int value; /* status or signal of argv's own process; of NOT_STARTED errno */
 	uint64_t duration_ns;
 	struct run_output out, err;
 };

@@ -42,8 +42,7 @@ struct rt_standing {
 	uint32_t thread; /* index in the trace */
 	uint8_t state;   /* enum rt_state */
 	uint8_t op;      /* its next operation, enum rt_op; NONE: a call that may block */
-	uint16_t flags;  /* RT_F_* */
-	uint64_t object, arg, pc;
+	uint64_t object;
 	uint64_t count; /* its n-th step */
 };
 
@@ -152,7 +151,6 @@ struct rt_control {
 
 	/* Written by the recorder; whole at any instant. */
 	_Atomic uint32_t end; /* enum rt_end */
-	uint32_t end_thread;  /* where it ended: index in the trace */
 	_Atomic uint64_t steps, switches;
 	_Atomic uint32_t degraded; /* enum rt_degraded */
 	_Atomic uint32_t standing_count;

@@ -28,8 +28,7 @@ enum rt_plan_then {
 };
 
 struct rt_plan_module {
-	uint64_t path;  /* offset in the file, NUL-terminated */
-	uint64_t start; /* of the recording: to print positions */
+	uint64_t path; /* offset in the file, NUL-terminated */
 };
 struct rt_plan_site {
 	uint64_t offset;  /* from the module's first byte; without a module the pc itself */
@@ -80,7 +79,6 @@ struct rt_plan_event {
 	uint32_t module;
 	uint64_t offset; /* as a site's */
 	uint64_t object; /* an address of this run */
-	uint64_t size;
 };
 enum rt_plan_stand { RT_PLAN_UNBORN, RT_PLAN_READY, RT_PLAN_RUNS, RT_PLAN_OUTSIDE, RT_PLAN_BLOCKED, RT_PLAN_GONE };
 enum { RT_PLAN_HELD = 32, RT_PLAN_RECENT = 64 };
@@ -93,7 +91,6 @@ struct rt_plan_thread_state {
 	uint64_t was_mark;                /* that was one */
 	uint64_t last_pc, last_object;    /* of its last mark */
 	uint64_t strayed;                 /* steps beside its marks since the last one */
-	uint64_t stray_other;             /* 1: the first one differs by its object only */
 	uint64_t stray_step;              /* number of the last one of them */
 	struct rt_plan_event next, stray; /* what it is about to do; the first step beside its marks */
 	struct rt_plan_held {
@@ -124,12 +121,9 @@ struct rt_plan {
 	uint32_t outcome; /* enum rt_plan_outcome */
 	uint64_t step;    /* steps that were made */
 	uint32_t thread;  /* DIVERGED: whose event it is; STUCK: whose turn it is */
-	uint32_t other;   /* DIVERGED by object: 1 */
 	uint64_t mark;    /* DIVERGED: the mark that was expected */
 	struct rt_plan_event actual;
-	uint64_t matched; /* marks, of all threads */
 	uint32_t held; /* RT_PLAN_HOLD: the goal is reached, and the process with this number is stopped; 0: not yet */
-	uint32_t reserved2;
 };
 
 #endif

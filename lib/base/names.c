@@ -37,7 +37,7 @@ static char *store(struct names *names, const char *text, size_t length)
 	return copy;
 }
 
-static bool append(struct names *names, const char *text, size_t length, uint32_t hash)
+static bool append(struct names *names, const char *text, size_t length)
 {
 	if (names->count == NAMES_MAX || length > UINT32_MAX)
 		return false;
@@ -46,7 +46,7 @@ static bool append(struct names *names, const char *text, size_t length, uint32_
 	char *copy = store(names, text, length);
 	if (!copy)
 		return false;
-	names->entries[names->count++] = (struct names_entry){copy, hash, (uint32_t)length};
+	names->entries[names->count++] = (struct names_entry){copy, (uint32_t)length};
 	return true;
 }
 
@@ -70,7 +70,7 @@ bool names_intern(struct names *names, const char *text, size_t length, uint32_t
 	uint32_t hash = (uint32_t)XXH3_64bits(text, length);
 	if (look_up(names, text, length, hash, index))
 		return true;
-	if (!append(names, text, length, hash))
+	if (!append(names, text, length))
 		return false;
 	*index = names->count - 1;
 	if (table_put(&names->table, hash, *index))

@@ -13,7 +13,7 @@
 
 struct names_entry {
 	const char *text; /* NUL-terminated; lives as long as the table */
-	uint32_t hash, length;
+	uint32_t length;
 };
 
 /* A zeroed struct is the empty table. */

@@ -147,7 +147,6 @@ enum rt_status rt_output_create(struct rt_output *o, const char *path, enum rt_o
 		char *next = numbered(path, n);
 		release(o);
 		error = next ? create(o, next, true) : ENOMEM;
-		o->number = true;
 		free(next);
 	}
 	if (!error)

@@ -29,7 +29,6 @@ struct rt_output {
 	char *name;  /* in the folder */
 	char *part;  /* the temporary name; NULL: written directly, or renamed already */
 	bool hidden; /* the file has no name until it is complete, so nothing is left if this process is killed */
-	bool number; /* the name was numbered */
 };
 
 /*

@@ -171,7 +171,7 @@ static void add_race(struct execution_walk *w, uint32_t x, uint32_t y)
 	}
 	if (!added)
 		return;
-	s->races[s->race_count++] = (struct executions_race){{a->pc, b->pc}, {a->op, b->op}};
+	s->races[s->race_count++] = (struct executions_race){{a->pc, b->pc}};
 	w->fresh++;
 	w->path[w->length] = (uint8_t)x;
 	w->path[w->length + 1] = (uint8_t)y;

@@ -35,7 +35,6 @@ struct executions_options {
 
 struct executions_race {
 	uint64_t pcs[2];
-	uint8_t ops[2];
 };
 
 struct executions_counts {

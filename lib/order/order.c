@@ -9,32 +9,22 @@
 #define HORIZON(name) .horizon = name##_horizon
 
 const struct order orders[] = {
-    {.name = "hybrid",
-     .summary = "no common lock and no path of fork, join, wait, ...: PECAN's model; finds the most",
-     FUNCTIONS(hybrid)},
-    {.name = "lockset",
-     .summary = "Eraser: no lock was held at every access since a second thread came",
-     FUNCTIONS(lockset),
-     .warned_at = lockset_warned_at},
+    {.name = "hybrid", FUNCTIONS(hybrid)},
+    /* Eraser: no lock was held at every access since a second thread came. */
+    {.name = "lockset", FUNCTIONS(lockset), .warned_at = lockset_warned_at},
+    /* The same without Eraser's states: at every access. */
     {.name = "lockset0",
-     .summary = "the lockset refinement without Eraser's states: no lock was held at every access",
      .compute = lockset0_compute,
      .unordered = lockset_unordered,
      .free = lockset_free,
      .warned_at = lockset_warned_at,
      .asked = true,
      .all = true},
-    {.name = "hb",
-     .summary = "happens-before: what is not ordered by program, fork, join, waits, atomics and locks",
-     FUNCTIONS(hb),
-     HORIZON(hb)},
-    {.name = "shb",
-     .summary = "schedulable happens-before: hb with an edge from each write to its reads",
-     FUNCTIONS(shb),
-     HORIZON(shb)},
-    {.name = "cp", .summary = "causally-precedes", .promises = true, FUNCTIONS(cp), HORIZON(cp)},
-    {.name = "wcp", .summary = "weak-causally-precedes", .promises = true, FUNCTIONS(wcp), HORIZON(wcp)},
-    {.name = "syncp", .summary = "sync-preserving reordering", FUNCTIONS(syncp)},
+    {.name = "hb", FUNCTIONS(hb), HORIZON(hb)},
+    {.name = "shb", FUNCTIONS(shb), HORIZON(shb)},
+    {.name = "cp", .promises = true, FUNCTIONS(cp), HORIZON(cp)},
+    {.name = "wcp", .promises = true, FUNCTIONS(wcp), HORIZON(wcp)},
+    {.name = "syncp", FUNCTIONS(syncp)},
     {.name = NULL},
 };
 

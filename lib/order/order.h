@@ -18,7 +18,6 @@ struct order_result; /* defined by each order */
 
 struct order {
 	const char *name; /* "hb" */
-	const char *summary;
 	/* Computes the order over the whole model. On RT_OK the caller owns *out; the facts must outlive it. */
 	enum rt_status (*compute)(struct facts *f, struct order_result **out, struct rt_error *err);
 	/* True if the conflicting pair e1 <tr e2 is unordered. */

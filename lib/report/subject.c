@@ -87,7 +87,6 @@ static void describe_local(const struct report *r, const struct memory_place *pl
 	const char *thread = rt_trace_info(r->analysis->trace)->threads[place->owner].name;
 	struct rt_variable variable;
 	out->kind = "tls";
-	out->owner = place->owner;
 	if (rt_trace_variable(r->analysis->trace, RT_TLS_END - (place->tls_end - place->addr), &variable)) {
 		snprintf(out->name, sizeof out->name, "%s of thread %s", variable.name, thread);
 		out->address = place->tls_end - (RT_TLS_END - variable.address);
@@ -116,7 +115,6 @@ void subject_at(const struct report *r, const struct memory_place *place, struct
 		block_name(r, &place->block, place->addr, out->name);
 	} else if (place->kind == RT_MEMORY_STACK) {
 		out->kind = "stack";
-		out->owner = place->owner;
 		snprintf(out->name, sizeof out->name, "stack of thread %s",
 		         rt_trace_info(r->analysis->trace)->threads[place->owner].name);
 	}

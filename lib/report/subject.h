@@ -11,7 +11,6 @@ struct subject {
 	const char *kind;            /* "global", "heap", "mapped", "stack", "tls", "unknown" */
 	uint64_t address, size;      /* of the named variable, or of the block; size 0: unknown */
 	struct memory_block block;   /* alloc != 0: the block that contains it */
-	uint32_t owner;              /* stack, tls: the thread */
 	const char *file;            /* where it is declared, or NULL */
 	uint32_t line;
 };

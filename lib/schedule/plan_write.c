@@ -97,7 +97,7 @@ enum rt_status planner_write(struct planner *p, struct rt_plan **out)
 	struct rt_plan_module *modules = plan_part(plan, plan->modules);
 	for (size_t i = 0; i < p->module_count; i++) {
 		size_t length = strlen(p->modules[i].path) + 1;
-		modules[i] = (struct rt_plan_module){.path = path, .start = p->modules[i].start};
+		modules[i] = (struct rt_plan_module){.path = path};
 		memcpy(plan_part(plan, path), p->modules[i].path, length);
 		path += length;
 	}

@@ -6,7 +6,6 @@
 #include "lib/search/ptg.h"
 
 #include "lib/base/free.h"
-#include "lib/base/lower_bound.h"
 #include "lib/base/sort.h"
 #include "lib/base/vec.h"
 
@@ -22,9 +21,6 @@ struct ptg {
 	uint32_t *first; /* segment_count + 1 */
 	uint32_t *sources;
 	uint32_t capacity;
-	/* By cell: first the accesses that only read, then those that write; model.cell_events mixes them. */
-	uint32_t *kinds;
-	uint32_t *reads; /* number of the cell's accesses that only read */
 };
 
 static uint32_t event_of_segment(const struct model *m, uint32_t segment)
@@ -89,27 +85,6 @@ static bool make_edges(struct ptg *g)
 	return true;
 }
 
-static bool make_kinds(struct ptg *g)
-{
-	const struct model *m = g->m;
-	uint32_t entries = model_entries(m);
-	g->kinds = malloc(((size_t)entries + 1) * sizeof *g->kinds);
-	g->reads = calloc((size_t)m->cell_count + 1, sizeof *g->reads);
-	if (!g->kinds || !g->reads)
-		return false;
-	for (uint32_t c = 0; c < m->cell_count; c++) {
-		uint32_t first = m->cells[c].first, end = first + m->cells[c].count, at = first;
-		for (int writes = 0; writes < 2; writes++) {
-			for (uint32_t i = first; i < end; i++)
-				if (rt_op_writes(model_op(m, m->cell_events[i])) == writes)
-					g->kinds[at++] = m->cell_events[i];
-			if (!writes)
-				g->reads[c] = at - first;
-		}
-	}
-	return true;
-}
-
 struct ptg *ptg_create(const struct model *m, const struct segment_order *por)
 {
 	struct ptg *g = calloc(1, sizeof *g);
@@ -117,7 +92,7 @@ struct ptg *ptg_create(const struct model *m, const struct segment_order *por)
 		return NULL;
 	g->m = m;
 	g->por = por;
-	if (make_edges(g) && make_kinds(g))
+	if (make_edges(g))
 		return g;
 	ptg_free(g);
 	return NULL;
@@ -127,32 +102,12 @@ void ptg_free(struct ptg *g)
 {
 	if (!g)
 		return;
-	free_all(g->first, g->sources, g->kinds, g->reads, g);
+	free_all(g->first, g->sources, g);
 }
 
 struct ptg_list ptg_of_thread(const struct ptg *g, uint32_t thread)
 {
 	return (struct ptg_list){g->m->threads[thread].events, g->m->threads[thread].count};
-}
-
-struct ptg_list ptg_of_cell(const struct ptg *g, uint32_t cell)
-{
-	return (struct ptg_list){g->m->cell_events + g->m->cells[cell].first, g->m->cells[cell].count};
-}
-
-struct ptg_list ptg_of_kind(const struct ptg *g, uint32_t cell, bool writes)
-{
-	const uint32_t *all = g->kinds + g->m->cells[cell].first;
-	uint32_t reads = g->reads[cell];
-	return writes ? (struct ptg_list){all + reads, g->m->cells[cell].count - reads} : (struct ptg_list){all, reads};
-}
-
-struct ptg_list ptg_of_region(const struct ptg *g, uint32_t region)
-{
-	const struct model_region *r = &g->m->regions[region];
-	const struct model_thread *t = &g->m->threads[r->thread];
-	uint32_t end = r->last == MODEL_NONE || r->last >= t->count ? t->count : r->last + 1;
-	return (struct ptg_list){t->events + r->first, r->first < end ? end - r->first : 0};
 }
 
 struct ptg_list ptg_por_into(const struct ptg *g, uint32_t e)
@@ -163,27 +118,16 @@ struct ptg_list ptg_por_into(const struct ptg *g, uint32_t e)
 	return (struct ptg_list){g->sources + g->first[segment], g->first[segment + 1] - g->first[segment]};
 }
 
-bool ptg_por(const struct ptg *g, uint32_t e1, uint32_t e2)
-{
-	return e1 != e2 && segment_order_before(g->por, e1, e2);
-}
-
-/* Place of e among the cell's accesses, or where it would be inserted. */
-static uint32_t place_in_cell(const struct ptg_list *accesses, uint32_t e)
-{
-	return lower_bound(middle, 0, accesses->count, accesses->events[middle] < e);
-}
-
 uint32_t ptg_tor_after(const struct ptg *g, uint32_t e, uint32_t cell)
 {
-	struct ptg_list accesses = ptg_of_cell(g, cell);
-	uint32_t i = place_in_cell(&accesses, e);
-	return i + 1 < accesses.count && accesses.events[i] == e ? accesses.events[i + 1] : MODEL_NONE;
+	const struct model *m = g->m;
+	uint32_t entry = model_entry(m, cell, e), end = m->cells[cell].first + m->cells[cell].count;
+	return m->cell_events[entry] == e && entry + 1 < end ? m->cell_events[entry + 1] : MODEL_NONE;
 }
 
 uint32_t ptg_tor_before(const struct ptg *g, uint32_t e, uint32_t cell)
 {
-	struct ptg_list accesses = ptg_of_cell(g, cell);
-	uint32_t i = place_in_cell(&accesses, e);
-	return i && i < accesses.count && accesses.events[i] == e ? accesses.events[i - 1] : MODEL_NONE;
+	const struct model *m = g->m;
+	uint32_t entry = model_entry(m, cell, e);
+	return m->cell_events[entry] == e && entry > m->cells[cell].first ? m->cell_events[entry - 1] : MODEL_NONE;
 }

@@ -2,8 +2,7 @@
  * The partial and temporal order graph of PECAN (4.3, 5.1). Its nodes are the model's events. Solid edges are the
  * partial order relation: within a thread, program order, given by the thread's list; between threads, edges of
  * thread-communication events only (fork, join, wait and notify, and other communication of C programs), without
- * transitive ones. Dashed edges are the temporal order: consecutive accesses of one cell. Nodes are indexed by thread,
- * cell, access kind and region.
+ * transitive ones. Dashed edges are the temporal order: consecutive accesses of one cell.
  */
 #ifndef LIB_SEARCH_PTG_H
 #define LIB_SEARCH_PTG_H
@@ -23,15 +22,9 @@ struct ptg *ptg_create(const struct model *m, const struct segment_order *por);
 void ptg_free(struct ptg *g);
 
 struct ptg_list ptg_of_thread(const struct ptg *g, uint32_t thread);
-struct ptg_list ptg_of_cell(const struct ptg *g, uint32_t cell);
-/* The accesses of the cell that write (read-modify-writes too), or those that only read. */
-struct ptg_list ptg_of_kind(const struct ptg *g, uint32_t cell, bool writes);
-struct ptg_list ptg_of_region(const struct ptg *g, uint32_t region);
 
 /* Sources, in other threads, of the solid edges that end at e; most events have none. */
 struct ptg_list ptg_por_into(const struct ptg *g, uint32_t e);
-/* True if there is a solid path from e1 to e2. Computed on demand from the thread-communication events. */
-bool ptg_por(const struct ptg *g, uint32_t e1, uint32_t e2);
 
 /* The access at the end, or at the beginning, of e's dashed edge along this cell; MODEL_NONE if there is none. */
 uint32_t ptg_tor_after(const struct ptg *g, uint32_t e, uint32_t cell);

@@ -52,7 +52,6 @@ struct loader_thread {
 	bool seen, forked;
 	uint32_t locks;      /* pass one: acquires less releases */
 	uint32_t fork, join; /* event indices, MODEL_NONE */
-	uint32_t parent;
 	bool forked_again;   /* after it began; the next event comes after that fork */
 	uint32_t ignored[3]; /* depths: reads, writes, synchronisation */
 	struct held_lock *held;

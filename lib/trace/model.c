@@ -340,7 +340,6 @@ static inline bool is_plain(enum rt_op op)
 static bool make_room(struct loader *l)
 {
 	struct model *m = l->m;
-	const struct rt_trace_info *info = rt_trace_info(l->trace);
 	m->thread_count = l->thread_count;
 	m->threads = calloc((size_t)m->thread_count + 1, sizeof *m->threads);
 	uint32_t capacity = 0;
@@ -349,20 +348,9 @@ static bool make_room(struct loader *l)
 	uint32_t first = 0;
 	for (uint32_t i = 0; i < m->thread_count; i++) {
 		const struct loader_thread *t = &l->threads[i];
-		uint32_t parent = t->parent;
-		if (parent == MODEL_NONE && i < info->thread_count && info->threads[i].parent != i &&
-		    info->threads[i].parent < m->thread_count)
-			parent = info->threads[i].parent;
 		struct thread_end none = {0}, end = i < l->end_count ? l->ends[i] : none;
-		m->threads[i] = (struct model_thread){&m->thread_events[first],
-		                                      t->pos,
-		                                      t->fork,
-		                                      t->join,
-		                                      parent,
-		                                      MODEL_NONE,
-		                                      t->call,
-		                                      end.ended,
-		                                      end.lost};
+		m->threads[i] = (struct model_thread){
+		    &m->thread_events[first], t->pos, t->fork, t->join, MODEL_NONE, t->call, end.ended, end.lost};
 		first += t->pos;
 	}
 	uint64_t total = 0;

@@ -114,9 +114,8 @@ struct model_object {
 };
 
 struct model_lock {
-	uint32_t object;  /* index into objects */
-	uint32_t shared;  /* held as a reader */
-	uint32_t acquire; /* unused in interned locksets */
+	uint32_t object; /* index into objects */
+	uint32_t shared; /* held as a reader */
 };
 /* An interned set of locks held, sorted by object. Set 0 is the empty one. */
 struct model_lockset {
@@ -169,7 +168,6 @@ struct model_thread {
 	const uint32_t *events; /* event indices by pos */
 	uint32_t count;
 	uint32_t fork, join; /* event indices of its FORK and JOIN in other threads, MODEL_NONE: none */
-	uint32_t parent;     /* thread index, MODEL_NONE: none */
 	uint32_t block;      /* event index of the BLOCK that it waits at when the trace ends, MODEL_NONE: none */
 	uint64_t call;       /* if that is of a wait in the kernel: its rt_call_value */
 	bool ended;          /* it has an END */

@@ -18,8 +18,8 @@ struct loader_thread *loader_thread(struct loader *l, uint32_t index)
 		return NULL;
 	}
 	for (; l->thread_count <= index; l->thread_count++)
-		l->threads[l->thread_count] = (struct loader_thread){
-		    .stale = true, .fork = MODEL_NONE, .join = MODEL_NONE, .parent = MODEL_NONE, .region = MODEL_NONE};
+		l->threads[l->thread_count] =
+		    (struct loader_thread){.stale = true, .fork = MODEL_NONE, .join = MODEL_NONE, .region = MODEL_NONE};
 	return &l->threads[index];
 }
 
@@ -67,7 +67,7 @@ static void held_changed(struct loader *l, struct loader_thread *t)
 		return;
 	}
 	for (uint32_t i = 0; i < t->held_count; i++)
-		locks[i] = (struct model_lock){t->held[i].object, t->held[i].shared, 0};
+		locks[i] = (struct model_lock){t->held[i].object, t->held[i].shared};
 	t->lockset = intern_lockset(&l->intern, locks, t->held_count);
 	if (locks != few)
 		free(locks);
@@ -376,10 +376,8 @@ static void fork_or_join(struct loader *l, struct loader_thread *t, const struct
 		return;
 	}
 	uint32_t event = loader_push(l, e, other, 0, 0, true);
-	if (e->op == RT_OP_FORK) {
+	if (e->op == RT_OP_FORK)
 		o->fork = event;
-		o->parent = e->thread;
-	}
 	if (e->op == RT_OP_JOIN && o->join == MODEL_NONE)
 		o->join = event;
 }

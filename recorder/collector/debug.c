@@ -73,7 +73,6 @@ enum rt_status debug_open(struct debug *d, const struct modules *modules, struct
 			continue;
 		struct debug_image *image = &d->images[d->image_count++];
 		image->module = module;
-		image->path = m->path;
 		image->base = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
 		void **data;
 		GElf_Addr bias;

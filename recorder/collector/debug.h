@@ -61,9 +61,9 @@ struct debug_image {
 	Dwfl_Module *module;
 	Dwarf_Addr low, high; /* in the process */
 	Dwarf_Addr bias;      /* address in the process - address in the DWARF */
-	const char *path, *base;
-	bool instrumented; /* calls the recorder's hooks */
-	bool looked;       /* for debug information */
+	const char *base;     /* its file's name */
+	bool instrumented;    /* calls the recorder's hooks */
+	bool looked;          /* for debug information */
 	struct debug_unit *units;
 	size_t unit_count, unit_size;
 	struct debug_range *ranges; /* of the units, by low */

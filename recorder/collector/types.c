@@ -23,7 +23,6 @@
 struct entry {
 	UT_hash_handle hh;
 	uint32_t index;
-	size_t key_size;
 	unsigned char key[];
 };
 
@@ -64,7 +63,6 @@ static void add(struct context *c, struct entry **table, const void *key, size_t
 		return;
 	}
 	e->index = index;
-	e->key_size = size;
 	memcpy(e->key, key, size);
 	HASH_ADD_KEYPTR(hh, *table, e->key, (unsigned)size, e);
 	if (HASH_ADDED(e))

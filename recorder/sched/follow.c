@@ -58,9 +58,8 @@ static void ends(enum rt_plan_outcome outcome, const state_t *s)
 }
 
 /* Of a thread that had left its marks before: where it left them. */
-static void diverged(state_t *s, const struct rt_step *e, enum meets meets)
+static void diverged(state_t *s, const struct rt_step *e)
 {
-	rt_follow_plan->other = s->strayed ? s->stray_other != 0 : meets == OTHER_OBJECT;
 	if (s->strayed)
 		rt_follow_plan->actual = s->stray;
 	else if (e)
@@ -74,7 +73,7 @@ static void diverged(state_t *s, const struct rt_step *e, enum meets meets)
 static void is_stuck(state_t *s)
 {
 	if (s->strayed)
-		diverged(s, NULL, OTHER_EVENT);
+		diverged(s, NULL);
 	else
 		ends(RT_PLAN_STUCK, s);
 }
@@ -196,7 +195,7 @@ static void look_at_goal(void)
 	struct rt_task *task = rt_follow_task(last);
 
 	if (!reached) {
-		diverged(&states()[last], task ? &task->next : NULL, OTHER_OBJECT);
+		diverged(&states()[last], task ? &task->next : NULL);
 		return;
 	}
 	write_states();
@@ -316,11 +315,11 @@ static bool goes_on(struct rt_task *current)
 	    has_reached(step, s, current))
 		return false;
 	meets = rt_follow_compare(s, &current->next);
-	if (meets >= OTHER_EVENT)
-		diverged(s, &current->next, meets);
+	if (meets == OTHER_EVENT)
+		diverged(s, &current->next);
 	else
 		rt_follow_executes(s, &current->next, meets);
-	return meets < OTHER_EVENT;
+	return meets != OTHER_EVENT;
 }
 
 /* It waits for a descriptor, or for another process. */
@@ -458,7 +457,7 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 			if (past_marks(s) || (s->mark >= step->mark && is_behind_goal(s)))
 				rt_follow_plan->step++;
 			else
-				diverged(s, NULL, OTHER_EVENT);
+				diverged(s, NULL);
 			continue;
 		}
 		if (task && task->state != RT_RUNNING && (is_on_its_way(step, s, task) || has_reached(step, s, task))) {
@@ -485,8 +484,8 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 		if (is_between(s, task))
 			return task;
 		meets = rt_follow_compare(s, &task->next);
-		if (meets >= OTHER_EVENT) {
-			diverged(s, &task->next, meets);
+		if (meets == OTHER_EVENT) {
+			diverged(s, &task->next);
 			return NULL;
 		}
 		rt_follow_executes(s, &task->next, meets);

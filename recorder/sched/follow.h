@@ -11,7 +11,7 @@
 typedef struct rt_plan_thread_state state_t;
 
 /* What a step is to the thread's next mark. */
-enum meets { IS_MARK, NO_MATTER, OTHER_EVENT, OTHER_OBJECT };
+enum meets { IS_MARK, NO_MATTER, OTHER_EVENT };
 
 extern struct rt_plan *rt_follow_plan; /* in the control area */
 extern state_t rt_follow_nobody;       /* of threads that the plan does not have */

@@ -55,8 +55,7 @@ struct rt_task *rt_follow_among(struct rt_task *const *enabled, unsigned n, cons
 struct rt_plan_event rt_follow_event(const struct rt_step *e)
 {
 	const uint64_t *learned = PART(const uint64_t, learned);
-	struct rt_plan_event event = {
-	    .op = e->op, .module = RT_PLAN_NONE, .offset = e->pc, .object = e->object, .size = e->arg};
+	struct rt_plan_event event = {.op = e->op, .module = RT_PLAN_NONE, .offset = e->pc, .object = e->object};
 
 	for (uint32_t i = 0; i < rt_follow_plan->module_count; i++)
 		if (learned[i] && e->pc >= learned[i] &&
@@ -261,23 +260,21 @@ static bool leaves_out(state_t *s, const struct rt_step *e)
 }
 
 /* The step is none of the recording's here. True if the thread may do it all the same. */
-static bool may_stray(state_t *s, const struct rt_step *e, enum meets meets)
+static bool may_stray(state_t *s, const struct rt_step *e)
 {
 	if (!may_be_beside(e->op) || s->strayed >= STRAYED_MOST)
 		return false;
 	if (s->stray_step != e->count) {
 		s->stray_step = e->count;
-		if (s->strayed++ == 0) {
+		if (s->strayed++ == 0)
 			s->stray = rt_follow_event(e);
-			s->stray_other = meets == OTHER_OBJECT;
-		}
 	}
 	return true;
 }
 
-static enum meets other(state_t *s, const struct rt_step *e, enum meets meets)
+static enum meets other(state_t *s, const struct rt_step *e)
 {
-	return leaves_out(s, e) ? IS_MARK : may_stray(s, e, meets) ? NO_MATTER : meets;
+	return leaves_out(s, e) ? IS_MARK : may_stray(s, e) ? NO_MATTER : OTHER_EVENT;
 }
 
 enum meets rt_follow_compare(state_t *s, const struct rt_step *e)
@@ -297,7 +294,7 @@ enum meets rt_follow_compare(state_t *s, const struct rt_step *e)
 	}
 	site = site_of(mark_of(s));
 	if (rt_follow_class(site->op) == rt_follow_class(e->op) && rt_follow_pc(site) == e->pc)
-		return is_repeat(s, e) ? NO_MATTER : other(s, e, OTHER_OBJECT);
+		return is_repeat(s, e) ? NO_MATTER : other(s, e);
 	/* The trace may have left it out as a repeat; where it may not have, what follows tells. */
 	if (rt_follow_is_plain(e->op))
 		return !is_repeat(s, e) && leaves_out(s, e) ? IS_MARK : NO_MATTER;
@@ -305,7 +302,7 @@ enum meets rt_follow_compare(state_t *s, const struct rt_step *e)
 		return NO_MATTER;
 	if (e->flags & RT_F_TIMED && e->op != RT_OP_WAIT_END) /* a try, which may fail */
 		return NO_MATTER;
-	return other(s, e, OTHER_EVENT);
+	return other(s, e);
 }
 
 void rt_follow_executes(state_t *s, const struct rt_step *e, enum meets meets)
@@ -326,7 +323,6 @@ void rt_follow_executes(state_t *s, const struct rt_step *e, enum meets meets)
 		s->last_pc = e->pc;
 		s->last_object = e->object;
 		s->mark++;
-		rt_follow_plan->matched++;
 	}
 	if (rt_follow_is_plain(e->op)) {
 		*recent(s, e) = (struct rt_plan_recent){e->pc, e->object};
@@ -361,7 +357,6 @@ void rt_follow_retract(state_t *s, const struct rt_task *task)
 		return;
 	s->done = UINT64_MAX;
 	s->mark--;
-	rt_follow_plan->matched--;
 	if (h && (task->next.op == RT_OP_ACQUIRE || task->next.op == RT_OP_ACQUIRE_SHARED))
 		h->lock = 0;
 }

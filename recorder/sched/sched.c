@@ -66,10 +66,7 @@ static void tell_standing(const struct rt_task *t, struct rt_standing *to)
 	*to = (struct rt_standing){.thread = t->thread,
 	                           .state = (uint8_t)t->state,
 	                           .op = t->next.op,
-	                           .flags = t->next.flags,
 	                           .object = t->next.object,
-	                           .arg = t->next.arg,
-	                           .pc = t->next.pc,
 	                           .count = t->next.count};
 	if (t->state == RT_BLOCKED) {
 		to->op = t->waits_op;
@@ -86,7 +83,6 @@ static void tell_end(enum rt_end end)
 		tell_standing(t, &c->standing[n++]);
 	atomic_store(&c->standing_count, n);
 	atomic_store(&c->steps, rt_sched.steps);
-	c->end_thread = rt_thread.task ? rt_thread.task->thread : rt_thread.index;
 	atomic_store(&c->end, end);
 }
 

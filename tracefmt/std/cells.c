@@ -16,7 +16,7 @@ static void tidy(struct cells *cells)
 	for (size_t i = 0; i < cells->count; i++)
 		if (!kept || cells->cuts[kept - 1] != cells->cuts[i])
 			cells->cuts[kept++] = cells->cuts[i];
-	cells->count = cells->sorted = kept;
+	cells->count = kept;
 }
 
 bool cells_cut(struct cells *cells, uint64_t address, uint64_t size)

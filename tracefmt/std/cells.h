@@ -12,7 +12,7 @@
 /* A zeroed struct is the empty set. First cells_cut for every access, then cells_finish, then the others. */
 struct cells {
 	uint64_t *cuts; /* cell i is [cuts[i], cuts[i + 1]) */
-	size_t count, room, sorted;
+	size_t count, room;
 	uint32_t *steps; /* Fenwick tree over the differences of generations */
 };
 
