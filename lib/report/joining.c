@@ -1,7 +1,9 @@
 /*
  * Joining anomalies; see joining.h. Each anomaly has a few keys, and those that share one belong together:
  *  - a race: its variable and the functions of its two user places; its variable and the function that lacks the lock
- * which the other side holds; where one place races with many, its variable and that place;
+ * which the other side holds; where one place races with many, its variable and that place; where a function that takes
+ * no lock races with its own caller, as one that returns a static buffer does, its variable and that function; where a
+ * use races with a free, the line that frees, which may free what the object owns, too, and the function of the use;
  *  - an atomicity violation or ASV: that of a race among its events, if there is one; else the variable and the places
  *    of the thread whose region it is, or the two functions;
  *  - a deadlock or hang: its places.
@@ -21,6 +23,7 @@ enum { MANY = 3 }; /* one place against this many others is one cause */
 enum key_kind {
 	KEY_PAIR,
 	KEY_LACKS,
+	KEY_FREED,
 	KEY_ONE,
 	KEY_DEGREE,
 	KEY_PARTNER,
@@ -216,6 +219,32 @@ static uint64_t object_of(const struct joining *j, const struct anomaly *a, uint
 	return XXH3_64bits_digest(&state);
 }
 
+static void join_freed(struct joining *j, size_t i)
+{
+	const struct anomaly *a = j->r->entries[i].anomaly;
+	const struct joining_member *member = &j->members[i];
+	for (int s = 0; s < 2; s++) {
+		uint64_t parts[2] = {member->places[s], member->functions[!s]};
+		if (j->m->sites[j->m->events[a->events[s]].site].flags & RT_F_FREE)
+			join_by(j, i, KEY_FREED, parts, 2);
+	}
+}
+
+/* Joins a race of a function with its own caller with those of the function with itself. */
+static void join_caller(struct joining *j, size_t i)
+{
+	const struct anomaly *a = j->r->entries[i].anomaly;
+	const struct joining_member *member = &j->members[i];
+	for (int s = 0; s < 2 && member->identity; s++) {
+		uint64_t pair[3] = {member->identity, member->functions[s], member->functions[s]};
+		if (j->m->locksets[model_lockset_of(j->m, a->events[s])].count)
+			continue;
+		struct place caller = place_caller(j->r, a->events[s]);
+		if (caller.frame && place_function_key(&caller) == member->functions[!s])
+			join_by(j, i, KEY_PAIR, pair, 3);
+	}
+}
+
 static void join_race(struct joining *j, size_t i)
 {
 	const struct anomaly *a = j->r->entries[i].anomaly;
@@ -224,6 +253,7 @@ static void join_race(struct joining *j, size_t i)
 	uint32_t lock = MODEL_NONE;
 	digest_sort(pair + 1, 2);
 	join_by(j, i, KEY_PAIR, pair, 3);
+	join_freed(j, i);
 	uint32_t side = lacking_side(j, a, &member->guard, &lock);
 	if (side < 2) {
 		uint64_t parts[3] = {member->identity, lock, member->functions[side]};
@@ -232,6 +262,8 @@ static void join_race(struct joining *j, size_t i)
 		uint64_t object[4] = {object_of(j, a, lock), lock, member->functions[side], member->functions[!side]};
 		if (object[0])
 			join_by(j, i, KEY_LACKS, object, 4);
+	} else {
+		join_caller(j, i);
 	}
 }
 
@@ -266,6 +298,26 @@ static void join_many(struct joining *j, size_t i)
 		join_by(j, i, KEY_ONE, parts, 2);
 }
 
+/* Of a cell of a global variable; 0: it is of none. */
+static uint64_t identity_of_cell(const struct joining *j, uint32_t cell)
+{
+	struct rt_variable variable;
+	if (cell >= j->m->cell_count || !rt_trace_variable(j->r->analysis->trace, j->m->cells[cell].addr, &variable))
+		return 0;
+	return identity_of_global(variable.name);
+}
+
+/* The variable that two events of an anomaly share; of an ASV it may be either of its two. */
+static uint64_t identity_of_pair(const struct joining *j, size_t i, uint32_t x, uint32_t y)
+{
+	const struct anomaly *a = j->r->entries[i].anomaly;
+	uint32_t cell = j->m->events[a->events[x]].object;
+	uint64_t identity = 0;
+	if (a->kind == ANOMALY_ASV && cell == j->m->events[a->events[y]].object)
+		identity = identity_of_cell(j, cell);
+	return identity ? identity : j->members[i].identity;
+}
+
 /* Joins a sequence with a race between two of its events. False: there is none. */
 static bool join_with_race(struct joining *j, size_t i)
 {
@@ -273,7 +325,7 @@ static bool join_with_race(struct joining *j, size_t i)
 	const struct joining_member *member = &j->members[i];
 	for (uint32_t x = 0; x < a->event_count; x++)
 		for (uint32_t y = x + 1; y < a->event_count; y++) {
-			uint64_t pair[3] = {member->identity, member->functions[x], member->functions[y]};
+			uint64_t pair[3] = {identity_of_pair(j, i, x, y), member->functions[x], member->functions[y]};
 			struct joining_key *k;
 			digest_sort(pair + 1, 2);
 			uint64_t key = key_of(KEY_PAIR, pair, 3);
@@ -284,15 +336,6 @@ static bool join_with_race(struct joining *j, size_t i)
 			}
 		}
 	return false;
-}
-
-/* Of a cell of a global variable; 0: it is of none. */
-static uint64_t identity_of_cell(const struct joining *j, uint32_t cell)
-{
-	struct rt_variable variable;
-	if (cell >= j->m->cell_count || !rt_trace_variable(j->r->analysis->trace, j->m->cells[cell].addr, &variable))
-		return 0;
-	return identity_of_global(variable.name);
 }
 
 /*

@@ -95,6 +95,18 @@ struct place place_of(const struct report *r, uint32_t e)
 	return d && rt_op_has(d->event.op, RT_TAKES) ? place_of_acquire(r, d, place) : place;
 }
 
+struct place place_caller(const struct report *r, uint32_t e)
+{
+	const struct description *d = report_event(r, e);
+	struct own_stack own = {0};
+	if (d)
+		own_stack(r, d, &own);
+	for (size_t i = 1; i < own.count; i++)
+		if (!same_function(&own.places[i], own.places))
+			return own.places[i];
+	return (struct place){0};
+}
+
 struct place place_of_both(const struct report *r, uint32_t e1, uint32_t e2)
 {
 	const struct description *d[2] = {report_event(r, e1), report_event(r, e2)};

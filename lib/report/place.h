@@ -19,6 +19,8 @@ struct place {
 struct place place_of_stack(const struct report *r, const uint64_t *stack, size_t count);
 /* That of an event which the report describes. Of an acquire: outside of a function that locks for its callers. */
 struct place place_of(const struct report *r, uint32_t e);
+/* The user's own caller of that place's function; frame: NULL, there is none. */
+struct place place_caller(const struct report *r, uint32_t e);
 /* Innermost function of the user's own source that was active at both events of one thread; frame: NULL, there is none,
  * or only the thread's own routine may be meant. */
 struct place place_of_both(const struct report *r, uint32_t e1, uint32_t e2);

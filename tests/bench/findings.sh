@@ -2,8 +2,9 @@
 # How many findings a person is shown, and how many anomalies they are made of: samples and cases at -O1, SQLite and
 # LevelDB if `make check-real` has left their traces. Beside them what ThreadSanitizer says of the same program: distinct
 # pairs of the user's places that race, and distinct cycles of locks, of three runs together, or of one long one.
-# "errors" are all findings of that level, "races" those of them that are data races or deadlocks, which ThreadSanitizer
-# looks for, too: it finds what happened in its own runs. Figures, not verdicts; tests/cli/t_findings.sh has those.
+# "errors" are all findings of that level, and behind the stroke the bugs that a reader of the source counts. "races" are
+# those of them that are data races or deadlocks, which ThreadSanitizer looks for, too: it finds what happened in its own
+# runs. Figures, not verdicts; tests/cli/t_findings.sh and the samples' expectations have those.
 #
 # Usage: findings.sh BUILD [SOURCE...]. Prints the table and leaves it in BUILD/bench/findings.txt
 set -eu
@@ -13,8 +14,9 @@ build=$(cd "$1" && pwd)
 shift
 racetrace=$build/bin/racetrace
 work=$build/bench/findings
+. "$top/tests/e2e/bugs.sh"
 mkdir -p "$work"
-[ $# -gt 0 ] || set -- "$top"/samples/*.c "$top"/samples/pecan/*.c "$top"/samples/more/*.c "$top"/samples/more/*.cpp "$top"/tests/cases/*.c "$top"/tests/cases/*.cpp
+[ $# -gt 0 ] || set -- "$top"/samples/*.c "$top"/samples/pecan/*.c "$top"/samples/more/*.c "$top"/samples/more/*.cpp "$top"/samples/openmp/*.c "$top"/samples/adhoc/*.c "$top"/tests/cases/*.c "$top"/tests/cases/*.cpp
 row='%-28s %9s %8s %8s %8s %8s %8s\n'
 
 # compile SOURCE OUTPUT
@@ -43,13 +45,13 @@ tsan() {
 		sort -u | grep -cE '^(data race|heap-use-after-free|lock-order-inversion)' || true
 }
 
-# count NAME TRACE TSAN
+# count NAME TRACE TSAN BUGS: BUGS may be empty
 count() {
 	timeout 300 "$racetrace" analyze --format json --fail-on never "$2" >"$work/report.json" || { echo "$1: no report"; return; }
 	# shellcheck disable=SC2046,SC2059
 	printf "$row" "$1" $(jq -r '[.findings[] | select(.follows == null)] as $f | [(.anomalies | length)] +
 		[["error", "warning", "note"][] as $w | [$f[] | select(.level == $w)] | length] +
-		[[$f[] | select(.level == "error" and (.kinds | index("race") or index("deadlock")))] | length] | @tsv' "$work/report.json") "$3"
+		[[$f[] | select(.level == "error" and (.kinds | index("race") or index("deadlock")))] | length] | .[1] |= "\(.)\($bugs)" | @tsv' --arg bugs "${4:+/$4}" "$work/report.json") "$3"
 }
 
 {
@@ -59,7 +61,9 @@ count() {
 		name=$(basename "${source%.*}")
 		compile "$source" "$work/app" 2>/dev/null || { echo "$name: does not compile"; continue; }
 		timeout 60 "$racetrace" record -o "$work/trace.zst" -- "$work/app" </dev/null >/dev/null 2>&1 || true
-		count "$name" "$work/trace.zst" "$(tsan 3 "$work/app")"
+		bugs=
+		[ ! -e "${source%.*}.expect" ] || bugs=$(bugs "${source%.*}.expect")
+		count "$name" "$work/trace.zst" "$(tsan 3 "$work/app")" "$bugs"
 	done
 	for trace in "$build"/real/*.zst; do
 		[ -e "$trace" ] || continue
@@ -72,4 +76,5 @@ count() {
 		esac
 	done
 } | tee "$build/bench/findings.txt" | awk '{ print } NF == 7 && $2 ~ /^[0-9]+$/ { for (i = 2; i <= 7; i++) sum[i] += $i }
-	END { printf "%-28s %9d %8d %8d %8d %8d %8d\n", "all", sum[2], sum[3], sum[4], sum[5], sum[6], sum[7] }'
+	NF == 7 { bugs += substr($3, index($3, "/") + 1) * (index($3, "/") > 0) }
+	END { printf "%-28s %9d %8s %8d %8d %8d %8d\n", "all", sum[2], sum[3] "/" bugs, sum[4], sum[5], sum[6], sum[7] }'

@@ -17,7 +17,7 @@ def positions($kind): if $kind == "race" or $kind == "deadlock" or $kind == "han
 def expectations:
 	markers as $at
 	| [$expect | split("\n")[] | sub("#.*"; "") | [scan("[^ \t]+")]
-	   | select(length > 0 and (.[0] | IN("kinds", "args", "status", "record") | not))
+	   | select(length > 0 and (.[0] | IN("kinds", "args", "status", "record", "bugs") | not))
 	   | . as $words
 	   | ($words | index("follows")) as $behind
 	   | ($words[1] // "" | split("/") | map(split(","))) as $allowed

@@ -9,6 +9,7 @@
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
+. "$here/bugs.sh"
 RUNS=${RUNS:-0}
 TRIES=20 # recordings until every finding had its usual verdict, which on a busy machine may be rare
 
@@ -68,6 +69,15 @@ same() {
 	done
 }
 
+# too_many FOLDER EXPECT: prints if FOLDER/trace.zst has more findings at error than the sample has bugs.
+too_many() {
+	local most found
+	most=$(findings_at_most "$2")
+	found=$(timeout 60 "$racetrace" analyze --format json "$1/trace.zst" 2>"$1/err" |
+		jq -r '.findings[] | select(.level == "error" and .follows == null) | .title')
+	[ "$(grep -c . <<<"$found")" -le "$most" ] || echo "wrong: more findings than bugs, which are $most: $found"
+}
+
 # check_sample VARIANT SOURCE FOLDER EXPECT: prints differences; tries again while a verdict is tolerated but unusual.
 check_sample() {
 	local source=$2 folder=$3 expect=$4 kinds found usual="" i
@@ -81,6 +91,7 @@ check_sample() {
 	fi
 	for ((i = 0; i < TRIES; i++)); do
 		found=$(differences "$folder" "$source" "$kinds" "$expect" "")
+		[ "$1" != gcc-O1 ] || [ "$expect" != "${source%.*}.expect" ] || found+=$(too_many "$folder" "$expect")
 		[ -n "$found" ] || return
 		if [[ $'\n'$found == *$'\n'wrong:* ]]; then
 			echo "$found"

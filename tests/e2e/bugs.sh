@@ -1,0 +1,16 @@
+# How many bugs a sample has: samples/README.md. To be sourced.
+
+# bugs EXPECT: those that a reader of the source counts.
+bugs() {
+	local number
+	read -r number _ < <(sed -n 's/^bugs //p' "$1")
+	[ -n "$number" ] || number=$(($(grep -cE '^(race|atomicity|asv|deadlock|hang|pattern) ' "$1") > 0))
+	echo "$number"
+}
+
+# findings_at_most EXPECT: how many findings may be made of them.
+findings_at_most() {
+	local number
+	read -r _ number _ < <(sed -n 's/^bugs //p' "$1")
+	[[ ${number-} =~ ^[0-9]+$ ]] && echo "$number" || bugs "$1"
+}
