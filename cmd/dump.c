@@ -41,7 +41,7 @@ static const char *const formats[] = {"text", "jsonl", NULL};
 static bool parse_range(const char *text, struct options *options)
 {
 	char *end;
-	if (text[strspn(text, "0123456789-")] || !text[strspn(text, "-")])
+	if (text[strspn(text, "0123456789-")] || !text[strspn(text, "-")] || strstr(text, "--"))
 		return false;
 	errno = 0;
 	options->first = text[0] == '-' ? 0 : strtoull(text, &end, 10);

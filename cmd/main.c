@@ -175,9 +175,14 @@ static int run(const struct command *command, int argc, char **argv)
 	char name[64];
 	snprintf(name, sizeof name, "racetrace %s", command->name);
 	argv[1] = name;
-	/* A file size limit then makes write fail. A recorded program keeps its own handling of the signal. */
-	if (command->run != cmd_record)
+	/*
+	 * A file size limit then makes write fail, and children can be waited for, though they were ignored before.
+	 * A recorded program keeps its own handling of both signals.
+	 */
+	if (command->run != cmd_record) {
 		signal(SIGXFSZ, SIG_IGN);
+		signal(SIGCHLD, SIG_DFL);
+	}
 	return command->run(argc - 1, argv + 1);
 }
 

@@ -77,7 +77,7 @@ static bool takes_lock(const uint8_t *p, size_t n)
 		return false;
 	uint8_t op = p[i], modrm = p[i + 1];
 	if (op == 0x0f) {
-		bool known = op == 0x0f && strchr("\xab\xb3\xbb\xba\xb0\xb1\xc0\xc1\xc7", p[i + 1]) && p[i + 1];
+		bool known = p[i + 1] && strchr("\xab\xb3\xbb\xba\xb0\xb1\xc0\xc1\xc7", p[i + 1]);
 		return known && n > i + 2 && is_memory(p[i + 2]);
 	}
 	/* add, or, adc, sbb, and, sub, xor with a register or a number; not, neg, inc, dec; xchg */

@@ -266,18 +266,9 @@ static enum rt_status inspect_elf(const char *path, Elf *elf, struct traits *t, 
 static bool is_static(const char *path)
 {
 	struct traits t = {0};
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	elf_version(EV_CURRENT);
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	bool is = elf && elf_kind(elf) == ELF_K_ELF;
-	if (is)
-		look(elf, &t);
-	elf_end(elf);
-	close(fd);
+	bool is_elf = look_at_file(path, &t);
 	free(t.soname);
-	return is && !t.interpreter;
+	return is_elf && !t.interpreter;
 }
 
 enum { LINE = 256 }; /* of a script, as far as the kernel reads it */

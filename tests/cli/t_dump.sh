@@ -91,6 +91,7 @@ run 2 dump --range 5-3 a.std
 says "'5-3' is not a range"
 run 2 dump --range x a.std
 run 2 dump --range 1-2-3 a.std
+run 2 dump --range 1--3 a.std
 run 2 dump --range - a.std
 run 2 dump --thread T9 a.std
 says "has no thread 'T9'"

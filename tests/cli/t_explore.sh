@@ -51,6 +51,19 @@ run 0 explore --strategy random --runs 5 -f json -- ./racefuzzer_fig2_fixed
 holds '.findings == []'
 quiet
 
+# Nor if the end of children is ignored where the command is started: it waits for them all the same.
+env --ignore-signal=CHLD "$RACETRACE" explore --strategy random --runs 1 --timeout 5 -f json -- ./racefuzzer_fig2_fixed >out 2>err </dev/null ||
+	wrong "explore without SIGCHLD: $(cat out err)"
+holds '.findings == [] and .runs[0].end == "exit status 0"'
+program status <<'C'
+int main(void)
+{
+	return 3;
+}
+C
+env --ignore-signal=CHLD "$RACETRACE" run --no-confirm -- ./status >out 2>err </dev/null
+[ $? = 3 ] || wrong "run without SIGCHLD: not the program's status"
+
 # How runs end: a crash, an assertion, a status that differs, a hang, a deadlock; each repeats.
 program ends <<'C'
 #include <assert.h>
