@@ -193,17 +193,12 @@ void perfetto_event(struct perfetto *p, const struct rt_event *e, bool goal)
 
 enum rt_status perfetto_end(struct perfetto *p, struct rt_error *err)
 {
-	struct source *s, *next;
 	for (size_t i = 0; i < p->held_count; i++)
 		put_section(p, &p->held[i], p->time + 1);
 	fputs("\n]}\n", p->out);
 	bool no_memory = p->no_memory;
 	free(p->held);
-	HASH_ITER(hh, p->sources, s, next)
-	{
-		HASH_DELETE(hh, p->sources, s);
-		free(s);
-	}
+	HASH_FREE(p->sources);
 	free(p);
 	return no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the open critical sections") : RT_OK;
 }

@@ -194,10 +194,5 @@ bool guard_guards(struct guards *g, uint32_t lock, uint32_t cell)
 
 void guards_release(struct guards *g)
 {
-	struct guard_known *k, *next;
-	HASH_ITER(hh, g->known, k, next)
-	{
-		HASH_DELETE(hh, g->known, k);
-		free(k);
-	}
+	HASH_FREE(g->known);
 }

@@ -29,4 +29,15 @@
 		}                                                                                                      \
 	} while (0)
 
+/* Empties the table and frees its elements. */
+#define HASH_FREE(head)                                                                                                \
+	do {                                                                                                           \
+		__typeof__(head) hash_element, hash_next;                                                              \
+		HASH_ITER(hh, head, hash_element, hash_next)                                                           \
+		{                                                                                                      \
+			HASH_DELETE(hh, head, hash_element);                                                           \
+			free(hash_element);                                                                            \
+		}                                                                                                      \
+	} while (0)
+
 #endif

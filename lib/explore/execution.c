@@ -337,7 +337,6 @@ enum rt_status executions_take(struct executions *s, uint32_t count, const struc
                                uint32_t *fresh, struct rt_error *err)
 {
 	struct execution_walk *w = calloc(1, sizeof *w);
-	struct dependency *d, *next;
 	*fresh = 0;
 	bool *advances = calloc(n + 1, sizeof *advances);
 	if (!w || !advances || !(w->path = malloc(n + 2))) {
@@ -353,11 +352,7 @@ enum rt_status executions_take(struct executions *s, uint32_t count, const struc
 	bool no_memory = w->no_memory;
 	s->counts.overflows += w->overflow;
 	*fresh = w->fresh;
-	HASH_ITER(hh, w->dependencies, d, next)
-	{
-		HASH_DELETE(hh, w->dependencies, d);
-		free(d);
-	}
+	HASH_FREE(w->dependencies);
 	free(advances);
 	free(w->path);
 	free(w);

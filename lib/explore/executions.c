@@ -36,12 +36,7 @@ enum rt_status executions_create(const struct executions_options *options, struc
 
 void executions_forget(struct executions *s)
 {
-	struct visited_state *state, *next;
-	HASH_ITER(hh, s->states, state, next)
-	{
-		HASH_DELETE(hh, s->states, state);
-		free(state);
-	}
+	HASH_FREE(s->states);
 	for (size_t i = s->head; i < s->count; i++)
 		free(s->items[i].choices);
 	s->head = s->count = 0;

@@ -131,12 +131,7 @@ bool sharing_has(const struct sharing *s, bool exposed, uint64_t pc)
 
 void sharing_release(struct sharing *s)
 {
-	struct granule *g, *next;
-	HASH_ITER(hh, s->granules, g, next)
-	{
-		HASH_DELETE(hh, s->granules, g);
-		free(g);
-	}
+	HASH_FREE(s->granules);
 	set_release(&s->shared);
 	set_release(&s->exposed);
 	*s = (struct sharing){0};

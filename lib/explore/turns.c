@@ -61,12 +61,7 @@ static bool take(struct turns *t, const struct rt_event *e)
 
 static void release(struct turns *t)
 {
-	struct object *o, *next;
-	HASH_ITER(hh, t->objects, o, next)
-	{
-		HASH_DELETE(hh, t->objects, o);
-		free(o);
-	}
+	HASH_FREE(t->objects);
 	set_release(&t->seen);
 }
 

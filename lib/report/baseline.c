@@ -50,10 +50,5 @@ enum rt_status baseline_read(struct baseline *b, const char *path, struct rt_err
 
 void baseline_release(struct baseline *b)
 {
-	struct known *k, *next;
-	HASH_ITER(hh, b->all, k, next)
-	{
-		HASH_DELETE(hh, b->all, k);
-		free(k);
-	}
+	HASH_FREE(b->all);
 }

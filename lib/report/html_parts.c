@@ -193,12 +193,7 @@ static unsigned stack_number(const struct page *p, const struct description *d, 
 
 void html_forget(const struct page *p)
 {
-	struct html_stack *stack, *next;
-	HASH_ITER(hh, p->stacks->all, stack, next)
-	{
-		HASH_DELETE(hh, p->stacks->all, stack);
-		free(stack);
-	}
+	HASH_FREE(p->stacks->all);
 	*p->no_memory |= p->r->sources->no_memory;
 	pieces_release(p->frames);
 	pieces_release(p->sources);

@@ -422,12 +422,7 @@ void joining_run(struct joining *j)
 
 void joining_release(struct joining *j)
 {
-	struct joining_key *k, *next;
-	HASH_ITER(hh, j->keys, k, next)
-	{
-		HASH_DELETE(hh, j->keys, k);
-		free(k);
-	}
+	HASH_FREE(j->keys);
 }
 
 uint64_t joining_stable_key(const uint64_t *parts, size_t n)

@@ -179,12 +179,7 @@ void json_put_stacks(struct json_report *j)
 void json_report_release(struct json_report *j)
 {
 	struct json_stacks *s = &j->stacks;
-	struct json_stack *stack, *next;
-	HASH_ITER(hh, s->all, stack, next)
-	{
-		HASH_DELETE(hh, s->all, stack);
-		free(stack);
-	}
+	HASH_FREE(s->all);
 	free(s->leads);
 	free(s->later);
 	pieces_release(&j->frames);

@@ -445,7 +445,7 @@ static void name_in_run(const struct merge_run *run, const struct merged_finding
 static bool name_items(struct merge *m)
 {
 	unsigned long numbers[ANOMALY_KINDS] = {0};
-	struct name *names = NULL, *name, *next;
+	struct name *names = NULL;
 	for (size_t i = 0; i < m->run_count; i++)
 		for (size_t k = 0; m->runs[i].report && k < m->runs[i].report->count; k++)
 			m->runs[i].report->entries[k].id[0] = '\0';
@@ -458,11 +458,7 @@ static bool name_items(struct merge *m)
 	bool ok = name_listed(m, &names, numbers);
 	if (ok)
 		name_others(m, names, numbers);
-	HASH_ITER(hh, names, name, next)
-	{
-		HASH_DELETE(hh, names, name);
-		free(name);
-	}
+	HASH_FREE(names);
 	return ok;
 }
 
@@ -545,7 +541,6 @@ enum rt_status merge_finish(struct merge *m, struct rt_error *err)
 {
 	struct merging j = {.m = m};
 	struct merged_group *g, *next;
-	struct shown *s, *after;
 	bool ok = true;
 	free_items(m);
 	for (size_t i = 0; ok && i < m->run_count; i++) {
@@ -560,11 +555,7 @@ enum rt_status merge_finish(struct merge *m, struct rt_error *err)
 			ok = add_to_group(&j, &m->runs[i], &m->runs[i].marks[k]);
 	HASH_ITER(hh, j.groups, g, next)
 	HASH_DELETE(hh, j.groups, g);
-	HASH_ITER(hh, j.shown, s, after)
-	{
-		HASH_DELETE(hh, j.shown, s);
-		free(s);
-	}
+	HASH_FREE(j.shown);
 	free(j.memory);
 	return ok ? name_all(m, err) : rt_error_set(err, RT_EMEMORY, "no memory to merge reports");
 }

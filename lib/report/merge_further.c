@@ -54,12 +54,7 @@ bool merge_has_room(struct merge *m, const struct merge_run *run)
 
 void merge_release_anomalies(struct merge *m)
 {
-	struct merge_anomaly *a, *next;
-	HASH_ITER(hh, m->anomalies, a, next)
-	{
-		HASH_DELETE(hh, m->anomalies, a);
-		free(a);
-	}
+	HASH_FREE(m->anomalies);
 }
 
 /* ---- Of one finding ---- */
@@ -136,7 +131,7 @@ static bool take_run(struct seat **seats, struct merged_finding *const *of_group
 bool merge_join_entries(struct merge *m, size_t groups)
 {
 	struct merged_finding **of_group = calloc(groups + 1, sizeof *of_group);
-	struct seat *seats = NULL, *seat, *next;
+	struct seat *seats = NULL;
 	bool ok = of_group != NULL;
 	for (size_t i = 0; ok && i < m->count; i++) {
 		struct merged_finding *f = &m->items[i];
@@ -145,11 +140,7 @@ bool merge_join_entries(struct merge *m, size_t groups)
 	}
 	for (size_t i = 0; ok && i < m->run_count; i++)
 		ok = take_run(&seats, of_group, &m->runs[i]);
-	HASH_ITER(hh, seats, seat, next)
-	{
-		HASH_DELETE(hh, seats, seat);
-		free(seat);
-	}
+	HASH_FREE(seats);
 	free(of_group);
 	return ok;
 }

@@ -220,12 +220,7 @@ static uint64_t handed_key(enum handed_part part, uint64_t what)
 
 void handed_release(struct handed *h)
 {
-	struct handed_entry *entry, *next;
-	HASH_ITER(hh, h->entries, entry, next)
-	{
-		HASH_DELETE(hh, h->entries, entry);
-		free(entry);
-	}
+	HASH_FREE(h->entries);
 }
 
 bool loader_is_handed(const struct loader *l, enum handed_part part, uint64_t what)

@@ -460,18 +460,8 @@ void ownership_free(struct ownership *o)
 {
 	if (!o)
 		return;
-	struct page *p, *next_page;
-	struct meet *m, *next_meet;
-	HASH_ITER(hh, o->pages, p, next_page)
-	{
-		HASH_DELETE(hh, o->pages, p);
-		free(p);
-	}
-	HASH_ITER(hh, o->meets, m, next_meet)
-	{
-		HASH_DELETE(hh, o->meets, m);
-		free(m);
-	}
+	HASH_FREE(o->pages);
+	HASH_FREE(o->meets);
 	for (uint32_t i = 0; i < o->set_count; i++)
 		free(o->sets[i].locks);
 	table_release(&o->set_index);
