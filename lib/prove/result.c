@@ -1,6 +1,7 @@
 /* Results as bytes; see result.h. */
 #include "lib/prove/result.h"
 
+#include "lib/base/bytes.h"
 #include "lib/base/output.h"
 #include "lib/judge/verify.h"
 
@@ -38,32 +39,10 @@ static uint32_t fault_of(const char *text)
 }
 
 /*
- * Steps are numbers of seven bits a byte, the last one without the eighth. The first is twice the thread, or one more
- * if the step is not the thread's next one and where it begins follows. Then comes how many events it has. Most steps
- * take two bytes.
+ * Steps are varints. The first is twice the thread, or one more if the step is not the thread's next one and where it
+ * begins follows. Then comes how many events it has. Most steps take two bytes.
  */
 enum { STEP_BYTES_MAX = 15 };
-
-static uint8_t *put_number(uint8_t *at, uint64_t n)
-{
-	for (; n > 127; n >>= 7)
-		*at++ = (uint8_t)(n | 128);
-	*at++ = (uint8_t)n;
-	return at;
-}
-
-/* *at: moved behind it. False at the end, or if it is no number of an event. */
-static bool get_number(const uint8_t **at, const uint8_t *end, uint64_t *n)
-{
-	*n = 0;
-	for (unsigned shift = 0; *at < end && shift < 35; shift += 7) {
-		uint8_t byte = *(*at)++;
-		*n |= (uint64_t)(byte & 127) << shift;
-		if (!(byte & 128))
-			return true;
-	}
-	return false;
-}
 
 /* The steps, behind `head` bytes. NULL without memory. */
 static uint8_t *pack_steps(const struct schedule *s, size_t head, size_t tail, uint64_t *size)
@@ -83,10 +62,10 @@ static uint8_t *pack_steps(const struct schedule *s, size_t head, size_t tail, u
 	for (uint32_t i = 0; i < count; i++) {
 		const struct schedule_step *step = &s->steps[i];
 		bool apart = step->from != next[step->thread];
-		at = put_number(at, (uint64_t)step->thread * 2 + apart);
+		at = rt_varint_put(at, (uint64_t)step->thread * 2 + apart);
 		if (apart)
-			at = put_number(at, step->from);
-		at = put_number(at, step->to - step->from + (uint64_t)1);
+			at = rt_varint_put(at, step->from);
+		at = rt_varint_put(at, step->to - step->from + (uint64_t)1);
 		next[step->thread] = step->to + 1;
 	}
 	*size = (uint64_t)(at - bytes) - head;
@@ -94,16 +73,19 @@ static uint8_t *pack_steps(const struct schedule *s, size_t head, size_t tail, u
 	return bytes;
 }
 
-static bool unpack_steps(const uint8_t *at, const uint8_t *end, const struct model *m, struct schedule *s)
+static bool unpack_steps(struct rt_cursor *c, const struct model *m, struct schedule *s)
 {
 	uint32_t *next = calloc((size_t)m->thread_count + 1, sizeof *next);
 	bool ok = next != NULL;
 	for (uint32_t i = 0; ok && i < s->count; i++) {
-		uint64_t thread = 0, from = 0, count = 0;
-		ok = get_number(&at, end, &thread) && thread / 2 < m->thread_count;
-		from = ok ? next[thread / 2] : 0;
-		ok = ok && (!(thread & 1) || get_number(&at, end, &from)) && get_number(&at, end, &count) && count &&
-		     from + count <= m->threads[thread / 2].count;
+		uint64_t thread = rt_cursor_varint(c);
+		if (thread / 2 >= m->thread_count) {
+			ok = false;
+			break;
+		}
+		uint64_t from = thread & 1 ? rt_cursor_varint(c) : next[thread / 2], count = rt_cursor_varint(c),
+		         most = m->threads[thread / 2].count;
+		ok = count && count <= most && from <= most - count;
 		if (!ok)
 			break;
 		s->steps[i] =
@@ -111,7 +93,7 @@ static bool unpack_steps(const uint8_t *at, const uint8_t *end, const struct mod
 		next[thread / 2] = (uint32_t)(from + count);
 	}
 	free(next);
-	return ok && at == end;
+	return ok && !c->bad && !rt_cursor_left(c);
 }
 
 void *result_pack(const struct anomaly *a, const struct prove_counts *before, const struct prove_counts *after,
@@ -187,7 +169,8 @@ static bool read_schedule(int fd, const struct model *m, struct result *r)
 	if (ok) {
 		s->count = r->steps;
 		s->events = r->schedule_events;
-		ok = unpack_steps(bytes, bytes + r->step_bytes, m, s);
+		struct rt_cursor c = rt_cursor_make(bytes, r->step_bytes);
+		ok = unpack_steps(&c, m, s);
 	}
 	free(bytes);
 	return ok;
