@@ -1,18 +1,9 @@
 #!/bin/bash
-# t_record.sh BUILD: a recorded program does not notice it: input, output, arguments, environment, files, signals and
+# t_record.sh [BUILD]: a recorded program does not notice it: input, output, arguments, environment, files, signals and
 # exit status are its own.
 set -u
-build=${1:-${BUILD:?}}
-racetrace=$build/bin/racetrace
-fail=0
-check() { # WHAT, then a command that must succeed
-	local what=$1
-	shift
-	"$@" || {
-		echo "not so: $what"
-		fail=1
-	}
-}
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
 
 cat >shows.c <<'END'
 #include <dirent.h>

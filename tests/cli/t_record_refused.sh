@@ -1,10 +1,9 @@
 #!/bin/bash
-# t_record_refused.sh BUILD: what cannot be recorded, or not be written, is refused in one line that names it, with the
+# t_record_refused.sh [BUILD]: what cannot be recorded, or not be written, is refused in one line that names it, with the
 # right status, and nothing is left behind that looks like a trace.
 set -u
-build=${1:-${BUILD:?}}
-racetrace=$build/bin/racetrace
-fail=0
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
 
 # refused STATUS PATTERN COMMAND...: one line on standard error that matches, nothing on standard output.
 refused() {
@@ -12,10 +11,10 @@ refused() {
 	shift 2
 	"$@" >out 2>err
 	got=$?
-	[ $got = "$status" ] || { echo "$*: status $got, not $status"; fail=1; }
-	grep -qE "$pattern" err || { echo "$*: no '$pattern' in: $(cat err)"; fail=1; }
-	[ "$(wc -l <err)" = 1 ] || [ "$status" = 2 ] || { echo "$*: more than a line: $(cat err)"; fail=1; }
-	[ ! -s out ] || { echo "$*: wrote $(cat out)"; fail=1; }
+	[ $got = "$status" ] || wrong "$*: status $got, not $status"
+	grep -qE "$pattern" err || wrong "$*: no '$pattern' in: $(cat err)"
+	[ "$(wc -l <err)" = 1 ] || [ "$status" = 2 ] || wrong "$*: more than a line: $(cat err)"
+	[ ! -s out ] || wrong "$*: wrote $(cat out)"
 	[ -z "$(find . -name '*.zst*')" ] || { echo "$*: left $(find . -name '*.zst*')"; fail=1; rm -f ./*.zst*; }
 }
 

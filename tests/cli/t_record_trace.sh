@@ -1,18 +1,9 @@
 #!/bin/bash
-# t_record_trace.sh BUILD: what the collector puts into the trace: every event, names as the source has them, and what
+# t_record_trace.sh [BUILD]: what the collector puts into the trace: every event, names as the source has them, and what
 # becomes of a program whose collector is killed.
 set -u
-build=${1:-${BUILD:?}}
-racetrace=$build/bin/racetrace
-fail=0
-check() { # WHAT, then a command that must succeed
-	local what=$1
-	shift
-	"$@" || {
-		echo "not so: $what"
-		fail=1
-	}
-}
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE
 
 # ---- Every event ----
 cat >counted.c <<'END'

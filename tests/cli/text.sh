@@ -12,6 +12,12 @@ wrong() {
 	echo "$*"
 	fail=1
 }
+# check WHAT COMMAND...: the command succeeds.
+check() {
+	local what=$1
+	shift
+	"$@" || wrong "not so: $what"
+}
 # run STATUS ARGUMENT...: runs racetrace, its output in out and err; the status must be STATUS.
 run() {
 	local want=$1 status
