@@ -1,25 +1,19 @@
 /*
  * Asynchronous input and output: output happens at the request, input has arrived when its result is taken. Requests
- * with 64-bit offsets are the same under other names.
+ * with 64-bit offsets are the same under other names. Who is told that a request is done is in notify.c.
  */
 #include "recorder/intercept/fd.h"
 #include "recorder/intercept/sync.h"
 
 #include <aio.h>
+#include <netdb.h>
 
-/* Will the C library call a function in a thread of its own when it is done? */
-static void calls_back(const struct sigevent *event, uintptr_t pc)
-{
-	if (event && event->sigev_notify == SIGEV_THREAD && rt_recording())
-		rt_emit_sync(RT_OP_HB_BEFORE, RT_SIGNAL_OBJECT, 0, pc, 0);
-}
-
-static void asked(const struct aiocb *c, bool out, uintptr_t pc)
+static void asked(struct aiocb *c, bool out, uintptr_t pc)
 {
 	if (!rt_recording())
 		return;
 	rt_fd_uses(c->aio_fildes, pc);
-	calls_back(&c->aio_sigevent, pc);
+	rt_request_notifies(&c->aio_sigevent, &c->aio_sigevent, pc);
 	if (!out)
 		return;
 	rt_emit_range(RT_OP_READ, (const void *)c->aio_buf, c->aio_nbytes, pc);
@@ -46,19 +40,25 @@ static void taken(const struct aiocb *c, ssize_t n, uintptr_t pc)
 #define REQUESTS(suffix)                                                                                               \
 	RT_INTERPOSE(int, aio_read##suffix, (struct aiocb##suffix * c))                                                \
 	{                                                                                                              \
-		asked((const struct aiocb *)c, false, RT_PC);                                                          \
+		asked((struct aiocb *)c, false, RT_PC);                                                                \
 		return RT_REAL(aio_read##suffix)(c);                                                                   \
 	}                                                                                                              \
 	RT_INTERPOSE(int, aio_write##suffix, (struct aiocb##suffix * c))                                               \
 	{                                                                                                              \
-		asked((const struct aiocb *)c, true, RT_PC);                                                           \
+		asked((struct aiocb *)c, true, RT_PC);                                                                 \
 		return RT_REAL(aio_write##suffix)(c);                                                                  \
+	}                                                                                                              \
+	RT_INTERPOSE(int, aio_fsync##suffix, (int what, struct aiocb##suffix *c))                                      \
+	{                                                                                                              \
+		asked((struct aiocb *)c, false, RT_PC);                                                                \
+		return RT_REAL(aio_fsync##suffix)(what, c);                                                            \
 	}                                                                                                              \
 	RT_INTERPOSE(int, lio_listio##suffix,                                                                          \
 	             (int mode, struct aiocb##suffix *const list[], int n, struct sigevent *when_done))                \
 	{                                                                                                              \
 		list_asked((struct aiocb *const *)list, n, RT_PC);                                                     \
-		calls_back(when_done, RT_PC);                                                                          \
+		struct sigevent mine;                                                                                  \
+		when_done = rt_request_notifies(when_done, &mine, RT_PC);                                              \
 		if (RT_UNLIKELY(rt_controlled) && mode == LIO_WAIT)                                                    \
 			rt_turn_leaves(RT_PC);                                                                         \
 		int result = RT_REAL(lio_listio##suffix)(mode, list, n, when_done);                                    \
@@ -83,3 +83,20 @@ static void taken(const struct aiocb *c, ssize_t n, uintptr_t pc)
 
 REQUESTS()
 REQUESTS(64)
+
+/* Names that are looked up: what for is read at the request, what is found is the C library's. */
+RT_INTERPOSE(int, getaddrinfo_a, (int mode, struct gaicb *list[], int n, struct sigevent *when_done))
+{
+	struct sigevent mine;
+	when_done = rt_request_notifies(when_done, &mine, RT_PC);
+	for (int i = 0; i < n && rt_recording(); i++)
+		if (list[i]) {
+			rt_emit_string(RT_OP_READ, list[i]->ar_name, RT_PC);
+			rt_emit_string(RT_OP_READ, list[i]->ar_service, RT_PC);
+		}
+	if (RT_UNLIKELY(rt_controlled) && mode == GAI_WAIT)
+		rt_turn_leaves(RT_PC);
+	int result = RT_REAL(getaddrinfo_a)(mode, list, n, when_done);
+	rt_emit_time();
+	return result;
+}

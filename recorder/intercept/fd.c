@@ -16,6 +16,8 @@
 #include <linux/close_range.h>
 #include <linux/kcmp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 static _Atomic bool any_full;      /* a writer found no room */
@@ -410,13 +412,39 @@ void rt_fd_has_room(int fd, uintptr_t pc)
 		rt_emit_sync(RT_OP_HB_AFTER, room, 0, pc, 0);
 }
 
-void rt_fd_sends(int fd, const struct sockaddr *to, socklen_t length, uintptr_t pc)
+/*
+ * True if a call that writes so much may have to wait. There is always room for PIPE_BUF bytes where poll says that
+ * there is room. Of a pipe's pages half may be wasted; of a socket's buffer a quarter is free.
+ */
+static bool may_wait_for_room(int fd, size_t size)
 {
 	struct pollfd p = {.fd = fd, .events = POLLOUT};
 	struct timespec now = {0};
-	rt_fd_publishes(fd, to, length, pc);
-	if (room_in(fd) != RT_FD_NONE && RT_SYSCALL(SYS_ppoll, &p, 1, &now, NULL, 0) == 0)
+	int used = 0, buffer = 0;
+	socklen_t length = sizeof buffer;
+
+	if (RT_SYSCALL(SYS_ppoll, &p, 1, &now, NULL, 0) == 0)
+		return true;
+	long flags = RT_SYSCALL(SYS_fcntl, fd, F_GETFL);
+	if (size <= PIPE_BUF || (flags >= 0 && flags & O_NONBLOCK))
+		return false;
+	long capacity = RT_SYSCALL(SYS_fcntl, fd, F_GETPIPE_SZ);
+	if (capacity > 0 && RT_SYSCALL(SYS_ioctl, fd, FIONREAD, &used) == 0)
+		return size + 2 * (size_t)used + PIPE_BUF > (size_t)capacity;
+	return RT_SYSCALL(SYS_getsockopt, fd, SOL_SOCKET, SO_SNDBUF, &buffer, &length) != 0 ||
+	       size > (size_t)buffer / 4;
+}
+
+void rt_fd_may_fill(int fd, size_t size)
+{
+	if (room_in(fd) != RT_FD_NONE && may_wait_for_room(fd, size))
 		is_full(fd);
+}
+
+void rt_fd_sends(int fd, const struct sockaddr *to, socklen_t length, size_t size, uintptr_t pc)
+{
+	rt_fd_publishes(fd, to, length, pc);
+	rt_fd_may_fill(fd, size);
 }
 
 /* Writers, too, notice that the other end is gone. */

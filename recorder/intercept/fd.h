@@ -23,7 +23,8 @@ bool rt_fd_carries(int fd);
 /* Before data goes out through fd (to: the address that it is sent to, or NULL), or its end is closed. */
 void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintptr_t pc);
 /* The same before a call that may have to wait for room; after one of a descriptor that has some, if it had none. */
-void rt_fd_sends(int fd, const struct sockaddr *to, socklen_t length, uintptr_t pc);
+void rt_fd_sends(int fd, const struct sockaddr *to, socklen_t length, size_t size, uintptr_t pc);
+void rt_fd_may_fill(int fd, size_t size);
 void rt_fd_has_room(int fd, uintptr_t pc);
 /* After a read that may have blocked; got: data or the end of it came. */
 void rt_fd_received(int fd, bool got, uintptr_t pc);

@@ -69,6 +69,14 @@ static void vectors(unsigned op, const struct iovec *v, size_t count, size_t n, 
 	}
 }
 
+static size_t size_of(const struct iovec *v, size_t count)
+{
+	size_t n = 0;
+	for (size_t i = 0; v && count <= IOV_MAX && i < count && rt_recording(); i++)
+		n += v[i].iov_len;
+	return n;
+}
+
 /* Signals come this way as well. */
 static void received(int fd, const void *buffer, ssize_t n, size_t size, uintptr_t pc)
 {
@@ -139,7 +147,7 @@ static void message_goes(int fd, const struct msghdr *m, uintptr_t pc)
 	IN_N(m->msg_name, m->msg_name ? m->msg_namelen : 0);
 	IN_N(m->msg_control, m->msg_control ? m->msg_controllen : 0);
 	descriptors_of(m, rt_fd_sent);
-	rt_fd_sends(fd, m->msg_name, m->msg_namelen, pc);
+	rt_fd_sends(fd, m->msg_name, m->msg_namelen, size_of(m->msg_iov, m->msg_iovlen), pc);
 }
 
 static void messages_go(int fd, const struct mmsghdr *messages, unsigned count, uintptr_t pc)

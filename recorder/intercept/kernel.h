@@ -106,15 +106,25 @@
 	BY_TURNS(rt_fd_awaits_watched(fd, !timeout, pc),                                                               \
 	         timeout = rt_await_polled(rt_epoll_readable(fd), 1, timeout, pc))
 #define SENDS(fd) rt_fd_publishes(fd, NULL, 0, pc)
-/* The same of a call that may wait for room, and after it. */
-#define GOES_OUT(fd)                                                                                                   \
+/* The same of a call that may wait for room for `size` bytes, and after it. */
+#define GOES_OUT(fd, size)                                                                                             \
 	if (RT_UNLIKELY(rt_controlled)) {                                                                              \
 		FD_AWAITS(WRITE, fd);                                                                                  \
 		rt_await_one(fd, POLLOUT, RT_FOREVER, pc);                                                             \
 	}                                                                                                              \
-	rt_fd_sends(fd, NULL, 0, pc);                                                                                  \
+	rt_fd_sends(fd, NULL, 0, size, pc);                                                                            \
 	FD_AWAITS(WRITE, fd)
 #define SENT(fd) rt_fd_written(fd, r, pc)
+#define SIZE_OF(v, count) size_of(v, (size_t)(count))
+/* From one descriptor to another. */
+#define PASSES(from, to, size)                                                                                         \
+	rt_fd_passes(from, to, pc);                                                                                    \
+	rt_fd_may_fill(to, size);                                                                                      \
+	AWAITS(OUTSIDE)
+#define PASSED(from, to)                                                                                               \
+	rt_fd_read(from, r, pc);                                                                                       \
+	if (r >= 0)                                                                                                    \
+	rt_fd_has_room(to, pc)
 #define RECEIVES(fd, buffer, size) received(fd, buffer, r, size, pc)
 #define RECEIVES_VECTORS(fd, v, count)                                                                                 \
 	rt_fd_read(fd, r, pc);                                                                                         \

@@ -47,34 +47,34 @@ KERNEL(int, recvmmsg, SYS_recvmmsg, 5,
 
 /* Output: what goes out is read and published before the call. */
 KERNEL(ssize_t, write, SYS_write, 3, (int, fd, const void *, buffer, size_t, size), IN_N(buffer, size); FD(fd);
-       GOES_OUT(fd), SENT(fd))
+       GOES_OUT(fd, size), SENT(fd))
 KERNEL(ssize_t, pwrite64, SYS_pwrite64, 4, (int, fd, const void *, buffer, size_t, size, off64_t, at),
        IN_N(buffer, size);
-       FD(fd); GOES_OUT(fd), SENT(fd))
+       FD(fd); GOES_OUT(fd, size), SENT(fd))
 LIBRARY(ssize_t, pwrite, 4, (int, fd, const void *, buffer, size_t, size, off_t, at), IN_N(buffer, size); FD(fd);
-        GOES_OUT(fd), SENT(fd))
+        GOES_OUT(fd, size), SENT(fd))
 LIBRARY(ssize_t, send, 4, (int, fd, const void *, buffer, size_t, size, int, flags), IN_N(buffer, size); FD(fd);
-        GOES_OUT(fd), SENT(fd))
+        GOES_OUT(fd, size), SENT(fd))
 KERNEL(ssize_t, sendto, SYS_sendto, 6,
        (int, fd, const void *, buffer, size_t, size, int, flags, const struct sockaddr *, to, socklen_t, length),
        IN_N(buffer, size);
-       IN_N(to, length); FD(fd); rt_fd_sends(fd, to, length, pc); FD_AWAITS_UNLESS(to, WRITE, fd), SENT(fd))
+       IN_N(to, length); FD(fd); rt_fd_sends(fd, to, length, size, pc); FD_AWAITS_UNLESS(to, WRITE, fd), SENT(fd))
 KERNEL(ssize_t, writev, SYS_writev, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
-       GOES_OUT(fd), SENT(fd))
+       GOES_OUT(fd, SIZE_OF(v, count)), SENT(fd))
 LIBRARY(ssize_t, pwritev, 4, (int, fd, const struct iovec *, v, int, count, off_t, at), IN_VECTORS(v, count); FD(fd);
-        GOES_OUT(fd), SENT(fd))
+        GOES_OUT(fd, SIZE_OF(v, count)), SENT(fd))
 LIBRARY(ssize_t, pwritev64, 4, (int, fd, const struct iovec *, v, int, count, off64_t, at), IN_VECTORS(v, count);
-        FD(fd); GOES_OUT(fd), SENT(fd))
+        FD(fd); GOES_OUT(fd, SIZE_OF(v, count)), SENT(fd))
 LIBRARY(ssize_t, pwritev2, 5, (int, fd, const struct iovec *, v, int, count, off_t, at, int, flags),
         IN_VECTORS(v, count);
-        FD(fd); GOES_OUT(fd), SENT(fd))
+        FD(fd); GOES_OUT(fd, SIZE_OF(v, count)), SENT(fd))
 LIBRARY(ssize_t, pwritev64v2, 5, (int, fd, const struct iovec *, v, int, count, off64_t, at, int, flags),
         IN_VECTORS(v, count);
-        FD(fd); GOES_OUT(fd), SENT(fd))
+        FD(fd); GOES_OUT(fd, SIZE_OF(v, count)), SENT(fd))
 NUMBER(ssize_t, SYS_pwritev, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
-       GOES_OUT(fd), SENT(fd))
+       GOES_OUT(fd, SIZE_OF(v, count)), SENT(fd))
 NUMBER(ssize_t, SYS_pwritev2, 3, (int, fd, const struct iovec *, v, int, count), IN_VECTORS(v, count); FD(fd);
-       GOES_OUT(fd), SENT(fd))
+       GOES_OUT(fd, SIZE_OF(v, count)), SENT(fd))
 KERNEL(ssize_t, sendmsg, SYS_sendmsg, 3, (int, fd, const struct msghdr *, message, int, flags), FD(fd);
        message_goes(fd, message, pc); FD_AWAITS_UNLESS(!rt_recording() || message->msg_name, WRITE, fd), SENT(fd))
 KERNEL(int, sendmmsg, SYS_sendmmsg, 4, (int, fd, struct mmsghdr *, messages, unsigned, count, int, flags), FD(fd);
@@ -84,19 +84,21 @@ KERNEL(int, sendmmsg, SYS_sendmmsg, 4, (int, fd, struct mmsghdr *, messages, uns
 /* From one descriptor to another: a reader of the one has seen what came in by the other. */
 KERNEL(ssize_t, splice, SYS_splice, 6,
        (int, from, off64_t *, from_at, int, to, off64_t *, to_at, size_t, size, unsigned, flags), INOUT(from_at);
-       INOUT(to_at); READS(from); FD(to); rt_fd_passes(from, to, pc); AWAITS(OUTSIDE), rt_fd_read(from, r, pc))
+       INOUT(to_at); READS(from); FD(to); PASSES(from, to, size), PASSED(from, to))
 KERNEL(ssize_t, tee, SYS_tee, 4, (int, from, int, to, size_t, size, unsigned, flags), READS(from); FD(to);
-       rt_fd_passes(from, to, pc); AWAITS(OUTSIDE), rt_fd_read(from, r, pc))
+       PASSES(from, to, size), PASSED(from, to))
 KERNEL(ssize_t, sendfile64, SYS_sendfile, 4, (int, to, int, from, off64_t *, at, size_t, size), INOUT(at); READS(from);
-       FD(to); rt_fd_passes(from, to, pc); AWAITS(OUTSIDE), rt_fd_read(from, r, pc))
+       FD(to); PASSES(from, to, size), PASSED(from, to))
 LIBRARY(ssize_t, sendfile, 4, (int, to, int, from, off_t *, at, size_t, size), INOUT(at); READS(from); FD(to);
-        rt_fd_passes(from, to, pc); AWAITS(OUTSIDE), rt_fd_read(from, r, pc))
+        PASSES(from, to, size), PASSED(from, to))
 KERNEL(ssize_t, copy_file_range, SYS_copy_file_range, 6,
        (int, from, off64_t *, from_at, int, to, off64_t *, to_at, size_t, size, unsigned, flags), INOUT(from_at);
-       INOUT(to_at); READS(from); FD(to); rt_fd_passes(from, to, pc); AWAITS(OUTSIDE), rt_fd_read(from, r, pc))
+       INOUT(to_at); READS(from); FD(to); PASSES(from, to, size), PASSED(from, to))
 KERNEL(ssize_t, vmsplice, SYS_vmsplice, 4, (int, fd, const struct iovec *, v, size_t, count, unsigned, flags),
        bool goes_in = rt_fd_is_written(fd);
-       FD(fd); WHEN(goes_in, IN_VECTORS(v, count); SENDS(fd)), WHEN(!goes_in, RECEIVES_VECTORS(fd, v, count)); BLOCKS)
+       FD(fd);
+       WHEN(goes_in, IN_VECTORS(v, count); rt_fd_sends(fd, NULL, 0, SIZE_OF(v, count), pc)), if (goes_in) SENT(fd);
+       WHEN(!goes_in, RECEIVES_VECTORS(fd, v, count)); BLOCKS)
 
 /* Pairs of descriptors, and those with something of their own behind them */
 KERNEL(int, pipe, SYS_pipe, 1, (int *, fds), , WHEN(r == 0, rt_fd_pipe(fds); OUT_N(fds, 8)))
@@ -108,7 +110,7 @@ NUMBER(int, SYS_eventfd, 1, (unsigned, value), , rt_fd_counter(r))
 NUMBER(int, SYS_eventfd2, 2, (unsigned, value, int, flags), , rt_fd_counter(r))
 LIBRARY(int, eventfd_read, 2, (int, fd, eventfd_t *, value), READS(fd), rt_fd_received(fd, r == 0, pc);
         if (r == 0) OUT(value))
-LIBRARY(int, eventfd_write, 2, (int, fd, eventfd_t, value), FD(fd); GOES_OUT(fd), SENT(fd))
+LIBRARY(int, eventfd_write, 2, (int, fd, eventfd_t, value), FD(fd); GOES_OUT(fd, 0), SENT(fd))
 LIBRARY(int, signalfd, 3, (int, fd, const sigset_t *, set, int, flags), IN(set), if (fd < 0) rt_fd_signals(r))
 NUMBER(int, SYS_signalfd, 2, (int, fd, const void *, set), , if (fd < 0) rt_fd_signals(r))
 NUMBER(int, SYS_signalfd4, 2, (int, fd, const void *, set), , if (fd < 0) rt_fd_signals(r))
@@ -240,11 +242,11 @@ VARIADIC(mqd_t, mq_open, SYS_mq_open, 4, (const char *, name, int, flags, mode_t
 LIBRARY(int, mq_close, 1, (mqd_t, fd), rt_fd_closes(fd, pc), )
 LIBRARY(int, mq_unlink, 1, (const char *, name), STR(name), )
 LIBRARY(int, mq_send, 4, (mqd_t, fd, const char *, buffer, size_t, size, unsigned, priority), IN_N(buffer, size);
-        FD(fd); GOES_OUT(fd), SENT(fd))
+        FD(fd); GOES_OUT(fd, 0), SENT(fd))
 KERNEL(int, mq_timedsend, SYS_mq_timedsend, 5,
        (mqd_t, fd, const char *, buffer, size_t, size, unsigned, priority, const struct timespec *, until),
        IN_N(buffer, size);
-       IN(until); FD(fd); GOES_OUT(fd), SENT(fd))
+       IN(until); FD(fd); GOES_OUT(fd, 0), SENT(fd))
 LIBRARY(ssize_t, mq_receive, 4, (mqd_t, fd, char *, buffer, size_t, size, unsigned *, priority), READS(fd),
         QUEUE_RECEIVES)
 KERNEL(ssize_t, mq_timedreceive, SYS_mq_timedreceive, 5,

@@ -82,24 +82,48 @@ CALL(int, timer_settime,
      (timer, flags, new, old), rt_timer_set(pc);
      IN(new), if (r == 0) OUT(old))
 
-/* A function that the C library calls in a thread that it makes for it, unseen. Stays for as long as it may be called.
+/*
+ * A function that the C library calls in a thread that it makes for it, unseen. One for all requests of a position with
+ * equal events; each stays, as it may be called until the program ends.
  */
 struct notice {
+	struct notice *next;
 	void (*function)(union sigval);
 	union sigval value;
-	int queue; /* of messages; -1: a timer's */
+	int queue; /* of messages; or one of: */
 	uintptr_t pc;
 };
+enum { OF_TIMER = -1, OF_REQUEST = -2 };
 
 static void notified(union sigval value)
 {
 	struct notice *n = value.sival_ptr;
 
 	rt_thread_adopt(n->pc);
-	after(RT_OBJECT_TIMER, n->pc);
+	after((uintptr_t)n, n->pc);
+	if (n->queue != OF_REQUEST)
+		after(RT_OBJECT_TIMER, n->pc);
 	if (n->queue >= 0)
 		rt_fd_received(n->queue, true, n->pc);
 	n->function(n->value);
+}
+
+static struct notice *notice_of(const struct sigevent *event, int queue, uintptr_t pc)
+{
+	static struct notice *_Atomic all[256];
+	struct notice *_Atomic *bucket =
+	    &all[rt_object_mix(pc ^ (uintptr_t)event->sigev_value.sival_ptr) % (sizeof all / sizeof *all)];
+	struct notice *first = atomic_load(bucket), *n = first;
+
+	while (n && !(n->function == event->sigev_notify_function && n->queue == queue && n->pc == pc &&
+	              n->value.sival_ptr == event->sigev_value.sival_ptr))
+		n = n->next;
+	if (n || !(n = rt_malloc_unseen(sizeof *n)))
+		return n;
+	*n = (struct notice){first, event->sigev_notify_function, event->sigev_value, queue, pc};
+	while (!atomic_compare_exchange_weak(bucket, &first, n))
+		n->next = first;
+	return n;
 }
 
 /* The program's event, or in `mine` one that runs its function recorded. */
@@ -109,17 +133,22 @@ static struct sigevent *observed(struct sigevent *event, struct sigevent *mine, 
 
 	if (!event || event->sigev_notify != SIGEV_THREAD || !rt_recording())
 		return event;
-	n = rt_malloc_unseen(sizeof *n);
+	n = event->sigev_notify_function == notified ? event->sigev_value.sival_ptr : notice_of(event, queue, pc);
 	if (!n)
 		return event;
-	before(RT_OBJECT_SIGNAL, pc);
+	before((uintptr_t)n, pc);
 	rt_turn_foreign();
-	*n = (struct notice){event->sigev_notify_function, event->sigev_value, queue, pc};
-	mine->sigev_notify = SIGEV_THREAD;
+	*mine = *event;
 	mine->sigev_notify_function = notified;
-	mine->sigev_notify_attributes = event->sigev_notify_attributes;
 	mine->sigev_value.sival_ptr = n;
 	return mine;
+}
+
+struct sigevent *rt_request_notifies(struct sigevent *event, struct sigevent *mine, uintptr_t pc)
+{
+	if (event && event->sigev_notify == SIGEV_SIGNAL)
+		rt_timer_set(pc);
+	return observed(event, mine, OF_REQUEST, pc);
 }
 
 RT_INTERPOSE(int, timer_create, (clockid_t clock, struct sigevent *restrict event, timer_t *restrict timer))
@@ -127,7 +156,7 @@ RT_INTERPOSE(int, timer_create, (clockid_t clock, struct sigevent *restrict even
 	struct sigevent mine = {0};
 
 	rt_timer_set(RT_PC);
-	return RT_REAL(timer_create)(clock, observed(event, &mine, -1, RT_PC), timer);
+	return RT_REAL(timer_create)(clock, observed(event, &mine, OF_TIMER, RT_PC), timer);
 }
 RT_INTERPOSE(int, mq_notify, (mqd_t queue, const struct sigevent *event))
 {

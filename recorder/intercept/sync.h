@@ -26,6 +26,12 @@
 		return RT_REAL(name)(object);                                                                          \
 	}
 
+/*
+ * Before a request that threads of the C library's own work on: the program's event, or in `mine` one that has its
+ * function recorded. Both may be the same object, which the C library then reads when it is done.
+ */
+struct sigevent *rt_request_notifies(struct sigevent *event, struct sigevent *mine, uintptr_t pc);
+
 /* The kernel's number of this thread; 0: unknown. Asked for once. */
 int rt_tid(void);
 

@@ -15,6 +15,7 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -168,6 +169,30 @@ static void takes_much(void)
 	static char much[1 << 16];
 	must(read(in, much, sizeof much) > 0);
 }
+
+/* More at once than there is room for when it begins. */
+static char all[1 << 20];
+static void takes_all(void)
+{
+	for (size_t n = 0; n < sizeof all;) {
+		ssize_t some = read(in, all, sizeof all);
+		must(some > 0);
+		n += (size_t)some;
+	}
+}
+static void writes_all(void)
+{
+	static char many[sizeof all];
+	must(write(out, many, sizeof many) == sizeof many);
+}
+static void splices_all(void)
+{
+	off_t at = 0;
+	int file = fileno(tmpfile());
+	must(ftruncate(file, sizeof all) == 0);
+	while (at < (off_t)sizeof all)
+		must(sendfile(out, file, &at, sizeof all) > 0);
+}
 static void waits_for_room(void)
 {
 	struct pollfd p = {.fd = out, .events = POLLOUT};
@@ -194,12 +219,23 @@ PAIR(mapped_twice, stores(), loads())                         /* @mapped_twice *
 PAIR(broken, breaks(), writes_on())                           /* @broken */
 PAIR(full, takes_much(), writes())                            /* @full */
 PAIR(full_too, takes_much(), waits_for_room())                /* @full_too */
+PAIR(filled, takes_all(), writes_all())                       /* @filled */
+PAIR(filled_pair, takes_all(), writes_all())                  /* @filled_pair */
+PAIR(filled_by_file, takes_all(), splices_all())              /* @filled_by_file */
 #define RUN(number) both(number##_give, number##_take)
 
 static void new_pipe(void)
 {
 	int fds[2];
 	must(pipe(fds) == 0);
+	in = fds[0];
+	out = fds[1];
+}
+
+static void new_pair(void)
+{
+	int fds[2];
+	must(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
 	in = fds[0];
 	out = fds[1];
 }
@@ -331,5 +367,11 @@ int main(void)
 	RUN(full);
 	new_full_pipe();
 	RUN(full_too);
+	new_pipe();
+	RUN(filled);
+	new_pair();
+	RUN(filled_pair);
+	new_pipe();
+	RUN(filled_by_file);
 	return 0;
 }

@@ -55,7 +55,7 @@ __f.*|dirfd|rewinddir|seekdir|telldir: of a stream or folder, which the C librar
 (dl|dlv)sym|dladdr1?|dlinfo|dlmopen|dl_iterate_phdr|tss_(create|set)|pthread_(exit|setspecific): nothing of the caller's memory that others see
 bsearch|twalk|tdestroy|n?ftw(64)?|fts(64)?_.*|alphasort(64)?|versionsort(64)?: what they read is passed on to a function of the program's, or is their own
 m(un)?lock2?|(pkey_)?mprotect|(posix_|process_)?madvise|msync|remap_file_pages|mcheck(_pedantic)?|mprobe|profil|malloc_info: name memory, do not read or write it
-aio_.*|gai_.*|getaddrinfo_a: requests that threads of the C library's own work on, whose accesses are not recorded
+aio_.*|gai_.*: requests that threads of the C library's own work on, whose accesses are not recorded
 free(addrinfo|ifaddrs)|if_freenameindex: free what the C library allocated
 v?errx?|error(_at_line)?|argp_.*|psig(nal|info)|herror|fmtmsg|addseverity: messages, at the end of a program
 mount.*|umount2?|move_mount|open_tree|fs(config|open|pick)|swapo(n|ff)|acct|quotactl|setdomainname|klogctl|revoke|fanotify_mark: settings of the system

@@ -1,0 +1,3 @@
+/* The same, ordered. */
+#define FIXED
+#include "requests_racy.c"
