@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct finding {
+/* The threads when the trace ends. */
+struct final {
 	const struct model *m;
 	uint32_t threads;
 	bool *goes; /* by thread: it may continue, by itself or through another thread */
@@ -20,29 +21,29 @@ struct finding {
 	uint32_t *queue, *from;
 };
 
-static uint32_t block_of(const struct finding *f, uint32_t thread)
+static uint32_t block_of(const struct final *f, uint32_t thread)
 {
 	return f->m->threads[thread].block;
 }
 
-static bool has_ended(const struct finding *f, uint32_t thread)
+static bool has_ended(const struct final *f, uint32_t thread)
 {
 	return f->m->threads[thread].ended || f->m->threads[thread].join != MODEL_NONE;
 }
 
 /* The operation that the thread waits for; RT_OP_NONE: it does not wait. */
-static unsigned waits_to(const struct finding *f, uint32_t thread)
+static unsigned waits_to(const struct final *f, uint32_t thread)
 {
 	return block_of(f, thread) == MODEL_NONE ? RT_OP_NONE : model_arg(f->m, block_of(f, thread));
 }
 
-static uint32_t object_of(const struct finding *f, uint32_t thread)
+static uint32_t object_of(const struct final *f, uint32_t thread)
 {
 	return f->m->events[block_of(f, thread)].object;
 }
 
 /* How the thread holds the lock: 0, not; 1, as a reader; 2, alone. */
-static int holds(const struct finding *f, uint32_t thread, uint32_t lock)
+static int holds(const struct final *f, uint32_t thread, uint32_t lock)
 {
 	const struct model_thread *t = &f->m->threads[thread];
 	if (!t->count)
@@ -52,7 +53,7 @@ static int holds(const struct finding *f, uint32_t thread, uint32_t lock)
 }
 
 /* The thread's last event with the operation on the object; MODEL_NONE if there is none. */
-static uint32_t last_with(const struct finding *f, uint32_t thread, unsigned op, uint32_t object)
+static uint32_t last_with(const struct final *f, uint32_t thread, unsigned op, uint32_t object)
 {
 	const struct model *m = f->m;
 	for (uint32_t pos = m->threads[thread].count; pos-- > 0;) {
@@ -64,7 +65,7 @@ static uint32_t last_with(const struct finding *f, uint32_t thread, unsigned op,
 }
 
 /* The WAIT_BEGIN of the thread's wait for a condition, which is right before its BLOCK; MODEL_NONE: it has none. */
-static uint32_t wait_begin(const struct finding *f, uint32_t thread)
+static uint32_t wait_begin(const struct final *f, uint32_t thread)
 {
 	uint32_t begin = model_pred(f->m, block_of(f, thread));
 	return begin != MODEL_NONE && model_op(f->m, begin) == RT_OP_WAIT_BEGIN &&
@@ -74,7 +75,7 @@ static uint32_t wait_begin(const struct finding *f, uint32_t thread)
 }
 
 /* The mutex that a wait for a condition takes again; MODEL_NONE: unknown. */
-static uint32_t mutex_of(const struct finding *f, uint32_t thread)
+static uint32_t mutex_of(const struct final *f, uint32_t thread)
 {
 	uint32_t begin = wait_begin(f, thread);
 	return begin == MODEL_NONE ? MODEL_NONE : model_arg(f->m, begin);
@@ -85,7 +86,7 @@ static uint32_t mutex_of(const struct finding *f, uint32_t thread)
  * this one came: otherwise a writer that has left since may have. A hold by the time of the thread's event before its
  * BLOCK is certain.
  */
-static bool is_behind_writers(const struct finding *f, uint32_t thread, uint32_t lock)
+static bool is_behind_writers(const struct final *f, uint32_t thread, uint32_t lock)
 {
 	const struct model *m = f->m;
 	uint32_t before = model_pred(m, block_of(f, thread));
@@ -100,7 +101,7 @@ static bool is_behind_writers(const struct finding *f, uint32_t thread, uint32_t
 }
 
 /* True if the thread waits until the other releases the lock, or gets it first. */
-static bool lock_needs(const struct finding *f, uint32_t thread, uint32_t lock, bool shared, uint32_t other)
+static bool lock_needs(const struct final *f, uint32_t thread, uint32_t lock, bool shared, uint32_t other)
 {
 	int held = holds(f, other, lock);
 	if (held == 2 || (held == 1 && !shared))
@@ -110,7 +111,7 @@ static bool lock_needs(const struct finding *f, uint32_t thread, uint32_t lock, 
 }
 
 /* The lock that the thread needs in any case; MODEL_NONE: none. */
-static uint32_t lock_of(const struct finding *f, uint32_t thread)
+static uint32_t lock_of(const struct final *f, uint32_t thread)
 {
 	switch (waits_to(f, thread)) {
 	case RT_OP_ACQUIRE:
@@ -124,7 +125,7 @@ static uint32_t lock_of(const struct finding *f, uint32_t thread)
 }
 
 /* True if the thread has begun the routine of the once flag and not left it. */
-static bool runs_once(const struct finding *f, uint32_t thread, uint32_t once)
+static bool runs_once(const struct final *f, uint32_t thread, uint32_t once)
 {
 	const struct model *m = f->m;
 	uint32_t begin = last_with(f, thread, RT_OP_ONCE_BEGIN, once), end = last_with(f, thread, RT_OP_ONCE_END, once);
@@ -143,7 +144,7 @@ static bool runs_once(const struct finding *f, uint32_t thread, uint32_t once)
  * True if the thread waits for the lock of a file that the other one has taken. Any thread may release such a lock, so
  * this says for which thread it waits, and not that it waits for that one alone.
  */
-static bool needs_file(const struct finding *f, uint32_t thread, uint32_t other)
+static bool needs_file(const struct final *f, uint32_t thread, uint32_t other)
 {
 	uint64_t call = f->m->threads[thread].call;
 	return waits_to(f, thread) == RT_OP_HB_AFTER && rt_call_kind(call) == RT_CALL_FILE_LOCK &&
@@ -151,7 +152,7 @@ static bool needs_file(const struct finding *f, uint32_t thread, uint32_t other)
 }
 
 /* True if the thread certainly needs the other one in order to continue. */
-static bool needs(const struct finding *f, uint32_t thread, uint32_t other)
+static bool needs(const struct final *f, uint32_t thread, uint32_t other)
 {
 	uint32_t lock = lock_of(f, thread);
 	unsigned op = waits_to(f, thread);
@@ -164,7 +165,7 @@ static bool needs(const struct finding *f, uint32_t thread, uint32_t other)
 
 /* True if a signal for the waiting thread may be under way. One that was sent before the wait may reach it still, if
  * the sender has executed nothing since that shows that the call is over. */
-static bool may_be_signalled(const struct finding *f, uint32_t thread)
+static bool may_be_signalled(const struct final *f, uint32_t thread)
 {
 	const struct model *m = f->m;
 	uint32_t condition = object_of(f, thread), begin = wait_begin(f, thread);
@@ -228,7 +229,7 @@ static bool has_token(const struct model *m, uint32_t semaphore)
 }
 
 /* True if the object is one of those by which a thread's wait in the kernel may end. */
-static bool is_awaited(const struct finding *f, uint32_t thread, uint32_t object)
+static bool is_awaited(const struct final *f, uint32_t thread, uint32_t object)
 {
 	const struct model *m = f->m;
 	uint64_t addr = m->objects[object].addr, wanted = m->objects[object_of(f, thread)].addr;
@@ -242,7 +243,7 @@ static bool is_awaited(const struct finding *f, uint32_t thread, uint32_t object
  * since, or may have been doing then, can have ended it. Which thread has the lock of a file was looked up right behind
  * the thread's event before the BLOCK.
  */
-static bool may_be_woken(const struct finding *f, uint32_t thread)
+static bool may_be_woken(const struct final *f, uint32_t thread)
 {
 	const struct model *m = f->m;
 	uint32_t since = block_of(f, thread);
@@ -264,7 +265,7 @@ static bool may_be_woken(const struct finding *f, uint32_t thread)
 }
 
 /* True if what a waiting thread waits for has come, or may come from outside or from any thread that continues. */
-static bool may_be_given(const struct finding *f, uint32_t thread)
+static bool may_be_given(const struct final *f, uint32_t thread)
 {
 	switch (waits_to(f, thread)) {
 	case RT_OP_WAIT_END:
@@ -281,7 +282,7 @@ static bool may_be_given(const struct finding *f, uint32_t thread)
 }
 
 /* True if the waiting thread can continue once the threads that can do so do. */
-static bool may_go(const struct finding *f, uint32_t thread)
+static bool may_go(const struct final *f, uint32_t thread)
 {
 	unsigned op = waits_to(f, thread);
 	bool known = op == RT_OP_WAIT_END || op == RT_OP_BARRIER_LEAVE || op == RT_OP_SEM_WAIT || op == RT_OP_HB_AFTER;
@@ -334,7 +335,7 @@ static bool others_may_act(const struct model *m)
 }
 
 /* Determines which threads may continue: the rest is the greatest set that cannot. */
-static void find_who_goes(struct finding *f)
+static void find_goes(struct final *f)
 {
 	f->any = others_may_act(f->m);
 	for (uint32_t t = 0; t < f->threads; t++) {
@@ -349,13 +350,13 @@ static void find_who_goes(struct finding *f)
 	}
 }
 
-static bool is_stuck(const struct finding *f, uint32_t thread)
+static bool is_stuck(const struct final *f, uint32_t thread)
 {
 	return !f->goes[thread] && !has_ended(f, thread) && block_of(f, thread) != MODEL_NONE;
 }
 
 /* The threads that each stuck thread waits for, without those that continue: they are not the cause. */
-static bool find_needs(struct finding *f)
+static bool find_needs(struct final *f)
 {
 	uint32_t count = 0, room = 0;
 	for (uint32_t t = 0; t < f->threads; t++) {
@@ -374,7 +375,7 @@ static bool find_needs(struct finding *f)
 
 /* Breadth-first search from a thread. from[]: the thread that led to each, + 1; the start itself only if it is in a
  * ring. Returns the number of threads in queue. */
-static uint32_t walk(struct finding *f, uint32_t thread)
+static uint32_t walk(struct final *f, uint32_t thread)
 {
 	uint32_t count = 0;
 	memset(f->from, 0, f->threads * sizeof *f->from);
@@ -389,7 +390,7 @@ static uint32_t walk(struct finding *f, uint32_t thread)
 	}
 }
 
-static uint32_t ring_length(struct finding *f, uint32_t thread)
+static uint32_t ring_length(struct final *f, uint32_t thread)
 {
 	uint32_t length = 1;
 	walk(f, thread);
@@ -401,7 +402,7 @@ static uint32_t ring_length(struct finding *f, uint32_t thread)
 }
 
 /* A group with room for all threads that are in none yet. */
-static struct stuck_group *add_group(struct finding *f, struct stuck *out)
+static struct stuck_group *add_group(struct final *f, struct stuck *out)
 {
 	if (!vec_reserve(&out->groups, &out->capacity, (uint64_t)out->count + 1, sizeof *out->groups))
 		return NULL;
@@ -413,7 +414,7 @@ static struct stuck_group *add_group(struct finding *f, struct stuck *out)
 	return g;
 }
 
-static void join_group(struct finding *f, struct stuck *out, uint32_t index, uint32_t thread)
+static void join_group(struct final *f, struct stuck *out, uint32_t index, uint32_t thread)
 {
 	struct stuck_group *g = &out->groups[index];
 	g->waits[g->count++] = block_of(f, thread);
@@ -421,7 +422,7 @@ static void join_group(struct finding *f, struct stuck *out, uint32_t index, uin
 }
 
 /* The ring through the thread, its earliest event first. */
-static bool add_ring(struct finding *f, struct stuck *out, uint32_t thread)
+static bool add_ring(struct final *f, struct stuck *out, uint32_t thread)
 {
 	struct stuck_group *g = add_group(f, out);
 	if (!g)
@@ -437,7 +438,7 @@ static bool add_ring(struct finding *f, struct stuck *out, uint32_t thread)
 }
 
 /* The group that the thread waits for, directly or indirectly; 0: none. */
-static uint32_t group_ahead(struct finding *f, uint32_t thread)
+static uint32_t group_ahead(struct final *f, uint32_t thread)
 {
 	uint32_t count = walk(f, thread);
 	for (uint32_t i = 0; i < count; i++)
@@ -447,7 +448,7 @@ static uint32_t group_ahead(struct finding *f, uint32_t thread)
 }
 
 /* The shortest, then earliest ring with no thread in a group, and no path to one; returns the thread that begins it. */
-static uint32_t next_ring(struct finding *f)
+static uint32_t next_ring(struct final *f)
 {
 	uint32_t best = MODEL_NONE;
 	for (uint32_t t = 0; t < f->threads; t++) {
@@ -460,7 +461,7 @@ static uint32_t next_ring(struct finding *f)
 	return best;
 }
 
-static bool is_empty(const struct finding *f)
+static bool is_empty(const struct final *f)
 {
 	for (uint32_t t = 0; t < f->threads; t++)
 		if (is_stuck(f, t))
@@ -468,7 +469,7 @@ static bool is_empty(const struct finding *f)
 	return true;
 }
 
-static bool group_all(struct finding *f, struct stuck *out)
+static bool group_all(struct final *f, struct stuck *out)
 {
 	if (is_empty(f))
 		return true;
@@ -506,17 +507,17 @@ bool stuck_find(const struct model *m, struct stuck *out)
 	const struct rt_trace_info *info = rt_trace_info(m->trace);
 	if (!(m->ops >> RT_OP_BLOCK & 1) || (!info->complete && strcmp(info->incomplete_why, RT_LOST_WHY) != 0))
 		return true;
-	struct finding f = {.m = m,
-	                    .threads = m->thread_count,
-	                    .goes = calloc(room, sizeof *f.goes),
-	                    .first = calloc(room, sizeof *f.first),
-	                    .length = calloc(room, sizeof *f.length),
-	                    .group = calloc(room, sizeof *f.group),
-	                    .queue = calloc(room, sizeof *f.queue),
-	                    .from = calloc(room, sizeof *f.from)};
+	struct final f = {.m = m,
+	                  .threads = m->thread_count,
+	                  .goes = calloc(room, sizeof *f.goes),
+	                  .first = calloc(room, sizeof *f.first),
+	                  .length = calloc(room, sizeof *f.length),
+	                  .group = calloc(room, sizeof *f.group),
+	                  .queue = calloc(room, sizeof *f.queue),
+	                  .from = calloc(room, sizeof *f.from)};
 	bool ok = f.goes && f.first && f.length && f.group && f.queue && f.from;
 	if (ok) {
-		find_who_goes(&f);
+		find_goes(&f);
 		ok = group_all(&f, out);
 	}
 	free_all(f.goes, f.needs, f.first, f.length, f.group, f.queue, f.from);
