@@ -32,12 +32,7 @@ bool follow_graph_init(struct follow_graph *g, const struct model *m, const stru
 
 void follow_graph_release(struct follow_graph *g)
 {
-	struct follow_labels *label, *next;
-	HASH_ITER(hh, g->labels, label, next)
-	{
-		HASH_DEL(g->labels, label);
-		free(label);
-	}
+	HASH_FREE(g->labels);
 	free_all(g->off, g->edges, g->lists, g->of_thread, g->begins, g->ends, g->next_turn, g->nodes, g->arrived,
 	         g->known);
 	*g = (struct follow_graph){0};

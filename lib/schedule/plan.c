@@ -395,12 +395,7 @@ static void place_mark(struct planner *p, struct thread_plan *t, const struct rt
 
 static void release(struct planner *p)
 {
-	struct site *s, *next;
-	HASH_ITER(hh, p->sites, s, next)
-	{
-		HASH_DEL(p->sites, s);
-		free(s);
-	}
+	HASH_FREE(p->sites);
 	for (uint32_t i = 0; p->threads && i < p->thread_count; i++) {
 		free(p->threads[i].stops);
 		free(p->threads[i].marks);

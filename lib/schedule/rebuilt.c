@@ -72,17 +72,13 @@ static bool see(struct rebuilt_seen **all, uint64_t pc, unsigned op, bool *no_me
 
 static enum rt_status gather(struct rt_trace *trace, struct positions *list, struct rt_error *err)
 {
-	struct rebuilt_seen *all = NULL, *s, *next;
+	struct rebuilt_seen *all = NULL;
 	struct rt_pass pass;
 	bool no_memory = false;
 	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && !no_memory; e = rt_pass_next(&pass))
 		if (e->pc && see(&all, e->pc, e->op, &no_memory))
 			no_memory = !add_position(list, trace, e->pc, e->op);
-	HASH_ITER(hh, all, s, next)
-	{
-		HASH_DEL(all, s);
-		free(s);
-	}
+	HASH_FREE(all);
 	return pass.status ? pass.status : no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for positions") : RT_OK;
 }
 

@@ -264,12 +264,7 @@ enum rt_status script_read(FILE *file, const char *path, const char *anomaly, st
 		status = rt_error_set(err, RT_EINPUT, "'%s' is neither a report nor a schedule of this version", path);
 	else
 		status = read_schedule(&r, json);
-	struct script_known_name *n, *next;
-	HASH_ITER(hh, r.names, n, next)
-	{
-		HASH_DEL(r.names, n);
-		free(n);
-	}
+	HASH_FREE(r.names);
 	json_decref(json);
 	if (status) {
 		script_free(r.s);

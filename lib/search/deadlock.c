@@ -387,12 +387,7 @@ enum rt_status deadlock_search(const struct search_context *c, struct anomaly_li
 	}
 	for (size_t i = begin; i < end; i++)
 		merge_observed(&s, &list->items[i]);
-	struct lock_group *g, *next;
-	HASH_ITER(hh, s.table, g, next)
-	{
-		HASH_DEL(s.table, g);
-		free(g);
-	}
+	HASH_FREE(s.table);
 	free(s.groups);
 	free(s.members);
 	free(s.holders);

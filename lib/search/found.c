@@ -171,16 +171,6 @@ void found_cut(struct found_list *l, uint32_t site)
 	l->failed |= !c;
 }
 
-static void free_cuts(struct found_list *l)
-{
-	struct found_cut *c, *next;
-	HASH_ITER(hh, l->cuts, c, next)
-	{
-		HASH_DEL(l->cuts, c);
-		free(c);
-	}
-}
-
 /* True if tuples at one of the entry's source positions were left out. */
 static bool is_cut(const struct found_list *l, const struct found *f)
 {
@@ -428,7 +418,7 @@ enum rt_status found_finish(struct found_list *l, struct rt_error *err)
 			l->failed = !add(l, f);
 		found_drop(l, f);
 	}
-	free_cuts(l);
+	HASH_FREE(l->cuts);
 	if (!l->failed || l->full)
 		return RT_OK;
 	return rt_error_set(err, RT_EMEMORY, "no memory for all anomalies%s",

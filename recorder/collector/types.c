@@ -71,16 +71,6 @@ static void add(struct context *c, struct entry **table, const void *key, size_t
 	no_memory(c);
 }
 
-static void free_table(struct entry **table)
-{
-	struct entry *e, *next;
-	HASH_ITER(hh, *table, e, next)
-	{
-		HASH_DEL(*table, e);
-		free(e);
-	}
-}
-
 /* The content of a type as bytes. */
 static char *content(const struct rt_type *type, size_t *size)
 {
@@ -379,8 +369,8 @@ enum rt_status types_write(struct debug *d, const char *(*file_name)(void *arg, 
 	struct context c = {.writer = w, .file_name = file_name, .arg = arg, .err = err};
 	for (size_t i = 0; i < d->image_count && !c.status; i++)
 		write_image(&c, &d->images[i]);
-	free_table(&c.by_die);
-	free_table(&c.by_content);
+	HASH_FREE(c.by_die);
+	HASH_FREE(c.by_content);
 	free(c.extents);
 	return c.status;
 }
