@@ -460,6 +460,20 @@ static void remove_old(const struct recording *r, struct timespec began)
 		        n == 1 ? "" : "s", r->path, n == 1 ? "was" : "were");
 }
 
+/* Of the trace of the program itself. */
+static void say_written(struct recording *r, struct rt_error *err)
+{
+	add_trace(r, r->path);
+	if (r->options.verbose)
+		record_say_counts(r->path, &r->result);
+	say_control(r);
+	if (r->options.outcome &&
+	    outcome_write(r->options.outcome, collector_control(r->collector), &r->result, r->path, err))
+		cmd_fail(err);
+	say_atomics(r->collector);
+	say_modules(r->path, r->collector);
+}
+
 /* Opens /dev/null for each closed standard stream, so that no file opened here takes its number. The program finds the
  * stream closed. */
 static void fill_standard_streams(void)
@@ -487,22 +501,11 @@ int cmd_record(int argc, char **argv)
 	enum rt_status status = record(&r, &err);
 	int result = status ? failed(&r, &err) : r.result.exit_value;
 	bool written = !status && !r.unwanted;
-	if (written)
-		add_trace(&r, r.path);
-	if (written && r.options.verbose)
-		record_say_counts(r.path, &r.result);
 	bool deadlocked = is_deadlocked(&r);
 	if (!status)
 		record_say_broken(collector_broken(r.collector));
 	if (written)
-		say_control(&r);
-	if (written && r.options.outcome &&
-	    outcome_write(r.options.outcome, collector_control(r.collector), &r.result, r.path, &err))
-		cmd_fail(&err);
-	if (written)
-		say_atomics(r.collector);
-	if (written)
-		say_modules(r.path, r.collector);
+		say_written(&r, &err);
 	if (r.tree) {
 		others_wait(r.tree);
 		tree_end(r.tree, tell, &r);

@@ -218,7 +218,7 @@ static bool out_of_budget(const struct user_finder *s)
 	return s->found.failed || (!s->context->every && !s->left);
 }
 
-/* Tries the events of a sorted list from the place of `near` outwards, only within (low, high). */
+/* Tries the events of a sorted list from the place of `near` outwards. */
 static void try_list(struct user_finder *s, uint32_t place, const uint32_t *list, uint32_t count, uint32_t near)
 {
 	uint32_t low = lower_bound(middle, 0, count, list[middle] < near);

@@ -321,7 +321,7 @@ void rt_signal_received(int sig, uintptr_t pc)
 void rt_signals_seen(uintptr_t pc)
 {
 	uint64_t any = rt_recording() ? atomic_load_explicit(&sent, memory_order_relaxed) : 0;
-	for (int sig = 1; any >> (sig - 1) && sig < SIGNALS; sig++)
+	for (int sig = 1; sig < SIGNALS && any >> (sig - 1); sig++)
 		if (any & BIT(sig))
 			rt_signal_received(sig, pc);
 }
