@@ -61,7 +61,7 @@ void rt_fd_socket(int fd)
 /* Number of times that another process may have got some, by this one or one that forked it. */
 static _Atomic uint32_t shared;
 
-static void is_made(int fd, bool named)
+static void note_made(int fd, bool named)
 {
 	struct rt_fd *e = rt_fd_entry(fd);
 	if (!e)
@@ -70,13 +70,13 @@ static void is_made(int fd, bool named)
 	atomic_store(&e->since, atomic_load(&shared) + 1);
 }
 
-static void is_shared(void)
+static void note_shared(void)
 {
 	atomic_fetch_add(&shared, 1);
 	if (rt_channel)
 		atomic_fetch_add(&rt_channel->shared, 1);
 }
-RT_CALL_AT(RT_AT_FORK, is_shared);
+RT_CALL_AT(RT_AT_FORK, note_shared);
 
 uint32_t rt_fd_since(int fd, bool named)
 {
@@ -112,14 +112,14 @@ void rt_fd_option(int fd, int level, int option)
 void rt_fd_opened(int fd)
 {
 	rt_fd_plain(fd);
-	is_made(fd, true);
+	note_made(fd, true);
 }
 
 void rt_fd_pipe(const int fds[2])
 {
 	for (int i = 0; i < 2; i++) {
 		rt_fd_plain(fds[i]);
-		is_made(fds[i], false);
+		note_made(fds[i], false);
 	}
 }
 
@@ -127,7 +127,7 @@ void rt_fd_counter(int fd)
 {
 	rt_fd_number(fd);
 	if (fd >= 0)
-		is_made(fd, false);
+		note_made(fd, false);
 }
 
 void rt_fd_number(int fd)
@@ -147,7 +147,7 @@ void rt_fd_both_ends(const int fds[2])
 	uint64_t object = rt_fd_new_number();
 	for (int i = 0; i < 2; i++) {
 		rt_fd_come(fds[i], object);
-		is_made(fds[i], false);
+		note_made(fds[i], false);
 	}
 }
 
@@ -261,7 +261,7 @@ void rt_fd_passes(int from, int to, uintptr_t pc)
 void rt_fd_sent(int fd)
 {
 	struct stat is;
-	is_shared();
+	note_shared();
 	uint64_t object = rt_fd_state_now(fd) & ~RT_FD_ENTRY_BITS;
 	if (!rt_recording() || object < RT_FD_FIRST_NUMBER || object > RT_FD_NUMBER_MAX ||
 	    RT_SYSCALL(SYS_newfstatat, fd, "", &is, AT_EMPTY_PATH) != 0)
@@ -387,7 +387,7 @@ static uint64_t room_in(int fd)
 	return object == RT_FD_NONE ? RT_FD_NONE : rt_fd_object_of(rt_object_mix(object + RT_OBJECT_NAMED));
 }
 
-static void is_full(int fd)
+static void note_full(int fd)
 {
 	if (room_in(fd) == RT_FD_NONE)
 		return;
@@ -438,7 +438,7 @@ static bool may_wait_for_room(int fd, size_t size)
 void rt_fd_may_fill(int fd, size_t size)
 {
 	if (room_in(fd) != RT_FD_NONE && may_wait_for_room(fd, size))
-		is_full(fd);
+		note_full(fd);
 }
 
 void rt_fd_sends(int fd, const struct sockaddr *to, socklen_t length, size_t size, uintptr_t pc)
@@ -452,7 +452,7 @@ void rt_fd_written(int fd, ssize_t n, uintptr_t pc)
 {
 	rt_fd_received(fd, n < 0 && is_broken(), pc);
 	if (n < 0 && errno == EAGAIN)
-		is_full(fd);
+		note_full(fd);
 	else if (n >= 0)
 		rt_fd_has_room(fd, pc);
 }

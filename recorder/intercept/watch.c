@@ -58,7 +58,7 @@ static void fill(struct watch *w, uint64_t epoll, uint64_t data, int fd)
 static _Atomic uint32_t own_watched;
 static _Atomic bool others_watched;
 
-static void is_watched(int fd)
+static void note_watched(int fd)
 {
 	uint32_t own = rt_fd_since(fd, false), none = 0;
 	if (!own || (!atomic_compare_exchange_strong(&own_watched, &none, own) && none != own)) {
@@ -79,7 +79,7 @@ void rt_fd_watched(int epoll, int operation, int fd, const struct epoll_event *e
 {
 	if (operation == EPOLL_CTL_DEL || !event)
 		return;
-	is_watched(fd);
+	note_watched(fd);
 	if (!rt_recording())
 		return;
 	uint64_t object = rt_fd_epoll_of(epoll), data = event->data.u64;

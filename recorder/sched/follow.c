@@ -70,7 +70,7 @@ static void diverged(state_t *s, const struct rt_step *e)
 }
 
 /* What it waits for need not be the recording's, where it had left its marks. */
-static void is_stuck(state_t *s)
+static void got_stuck(state_t *s)
 {
 	if (s->strayed)
 		diverged(s, NULL);
@@ -465,7 +465,7 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 			continue;
 		}
 		if (task && spins_forever(s, task)) {
-			is_stuck(s);
+			got_stuck(s);
 			return NULL;
 		}
 		if (!task || !can_go(enabled, n, task)) {
@@ -478,7 +478,7 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 			if (joined)
 				return joined;
 			if (!somebody_comes_back())
-				is_stuck(s);
+				got_stuck(s);
 			return NULL;
 		}
 		if (is_between(s, task))
@@ -534,7 +534,7 @@ static struct rt_task *wakes(struct rt_task *signaller, struct rt_task *const *w
 static void stuck(void)
 {
 	if (phase == FOLLOWING && !rt_follow_plan->search && rt_follow_plan->step < rt_follow_plan->step_count)
-		is_stuck(&states()[PART(const struct rt_plan_step, steps)[rt_follow_plan->step].thread]);
+		got_stuck(&states()[PART(const struct rt_plan_step, steps)[rt_follow_plan->step].thread]);
 }
 
 const struct rt_strategy rt_strategy_follow = {.name = "follow",
