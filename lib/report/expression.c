@@ -292,9 +292,35 @@ static bool is_variable(const char *at)
 	return *at == ')' || *at == ',';
 }
 
+/* True if the name has a part that is used of locks, and is not of a way to lock: "std::defer_lock". */
+static bool speaks_of_lock(const char *name)
+{
+	static const char *const words[] = {"lock", "mutex", "mtx"};
+	size_t n = strlen(name);
+	if (n > 5 && !strcmp(name + n - 5, "_lock") &&
+	    (strstr(name, "defer") || strstr(name, "adopt") || strstr(name, "try")))
+		return false;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	return false;
+}
+
+/* What is in front of the argument that is locked: the first one, unless another alone is called a lock, as in
+ * "LOCK_MUTEX(result, env, env->mutex)". NULL: there is none. */
+static const char *before_lock(const char *line)
+{
+	const char *first = arguments_of_lock(line);
+	char name[EXPRESSION_MAX];
+	for (const char *at = first; at; at = past_argument(at + 1), at -= at != NULL)
+		if (argument(line, at, name) && speaks_of_lock(name))
+			return at;
+	return first;
+}
+
 bool expression_locked(const char *line, char name[EXPRESSION_MAX])
 {
-	const char *at = arguments_of_lock(line);
+	const char *at = before_lock(line);
 	return at && argument(line, at, name);
 }
 
@@ -308,7 +334,7 @@ bool expression_locks_pointer(const char *line)
 	while (before && before > line && isspace((unsigned char)before[-1]))
 		before--;
 	bool declares = before && before != name && before > line && (is_in_name(before[-1]) || before[-1] == '>');
-	return at && !declares && is_variable(at);
+	return at && !declares && is_variable(at) && before_lock(line) == at;
 }
 
 bool expression_passed(const char *line, const char *function, char name[EXPRESSION_MAX], bool *handed)
@@ -410,6 +436,15 @@ bool expression_called(const char *line, uint32_t column, char name[EXPRESSION_M
 	if (at && *end == '(' && is_macro(at, end))
 		return called_in(end, name);
 	return at && *end == '(' && take(line, at, end, name);
+}
+
+bool expression_macro(const char *line, uint32_t column, char name[EXPRESSION_MAX])
+{
+	const char *at = call_at(line, column), *end = at;
+	while (at && is_in_name(*end))
+		end++;
+	return at && *end == '(' && is_macro(at, end) && end[1 + strspn(end + 1, " ")] == '&' &&
+	       argument(line, end, name);
 }
 
 bool expression_freed(const char *line, char name[EXPRESSION_MAX])

@@ -19,14 +19,16 @@ bool expression_assigned(const char *line, uint32_t column, char name[EXPRESSION
  */
 bool expression_member(const char *line, uint32_t column, char name[EXPRESSION_MAX]);
 bool expression_copied(const char *line, uint32_t column, bool writes, char name[EXPRESSION_MAX]);
+/* What a macro at this column is given a pointer to: "it->flag" of "SET(&it->flag, 1)". */
+bool expression_macro(const char *line, uint32_t column, char name[EXPRESSION_MAX]);
 /* The function that is called at this column: "localtime" of "localtime(&t)". */
 bool expression_called(const char *line, uint32_t column, char name[EXPRESSION_MAX]);
 /* What the line frees: "b->next" of "free(b->next)" and of "delete b->next". False: nothing, or it is no plain one. */
 bool expression_freed(const char *line, char name[EXPRESSION_MAX]);
 /*
  * What the line locks: "queue->mutex" of "pthread_mutex_lock(&queue->mutex)" and of "std::lock_guard<std::mutex>
- * guard(queue->mutex)". False: the line has no call or more than one whose name speaks of a lock, or its argument is no
- * plain one.
+ * guard(queue->mutex)"; of several arguments the first that is called a lock, or the first. False: the line has no call
+ * or more than one whose name speaks of a lock, or its argument is no plain one.
  */
 bool expression_locked(const char *line, char name[EXPRESSION_MAX]);
 /* True if that is a variable which a call is given as a pointer to the lock: "m" of "pthread_mutex_lock(m)". */

@@ -4,6 +4,8 @@
 #include "lib/report/follows.h"
 #include "lib/trace/own_code.h"
 
+#include <string.h>
+
 /* A finding's first anomaly, and what its sentences go by. */
 struct race {
 	const struct report *r;
@@ -345,6 +347,25 @@ static void fix_lacking(const struct race *x, struct text *t)
 	say_place(t, &x->p[!side].place);
 }
 
+/* A function whose result is in static memory has another one with _r, or one that is to be looked up. */
+static void fix_result(const char *function, struct text *t)
+{
+	static const char *const with_r[] = {
+	    "asctime",       "ctime",          "drand48",       "ecvt",     "ether_aton", "ether_ntoa", "fcvt",
+	    "getgrgid",      "getgrnam",       "gethostbyaddr", "getlogin", "getpwnam",   "getpwuid",   "gethostbyname",
+	    "getservbyname", "getprotobyname", "gmtime",        "lgamma",   "localtime",  "ptsname",    "qecvt",
+	    "qfcvt",         "rand",           "random",        "strerror", "strtok",     "ttyname"};
+	size_t i = 0, n = sizeof with_r / sizeof *with_r;
+	while (i < n && strcmp(with_r[i], function) != 0)
+		i++;
+	say(t, "call the variant of `%s` that is given the memory of its result (", function);
+	if (i < n)
+		say(t, "`%s_r`", function);
+	else
+		say(t, "such as `localtime_r` of `localtime`");
+	say(t, "), or hold one lock until the result is no longer used");
+}
+
 void race_fix(const struct report *r, const struct finding *f, struct text *t)
 {
 	struct race x;
@@ -354,10 +375,7 @@ void race_fix(const struct report *r, const struct finding *f, struct text *t)
 	if (mend == MEND_LIFE) {
 		fix_life(&x, t);
 	} else if (mend == MEND_RESULT) {
-		say(t,
-		    "call the variant of `%s` that is given the memory of its result (such as `localtime_r` of "
-		    "`localtime`), or hold one lock until the result is no longer used",
-		    f->called);
+		fix_result(f->called, t);
 	} else if (mend == MEND_RELAXED) {
 		follows_text(r, relaxed_cause(&x), text);
 		say(t, "%s", text);

@@ -17,32 +17,41 @@ static uint64_t lock_of_wait(const struct report *r, const struct anomaly *a, ui
 	return again ? d->event.arg : d->event.addr;
 }
 
-/* Number of a lock among those of the cycle that have its name, from 1; 0: no other one has it. */
-static uint32_t number_among_names(const struct report *r, const struct anomaly *a, uint32_t i)
+/* True if two locks of the cycle have one name. */
+static bool names_repeat(const struct report *r, const struct anomaly *a)
 {
 	char name[SUBJECT_NAME_MAX], other[SUBJECT_NAME_MAX];
-	uint64_t addr = lock_of_wait(r, a, i, name);
-	uint32_t number = 1, others = 0;
-	for (uint32_t k = 0; k < a->event_count; k++)
-		if (lock_of_wait(r, a, k, other) != addr && !strcmp(name, other)) {
-			number += k < i;
-			others++;
-		}
-	return others ? number : 0;
+	for (uint32_t i = 0; i < a->event_count; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (lock_of_wait(r, a, i, name) != lock_of_wait(r, a, k, other) && !strcmp(name, other))
+				return true;
+	return false;
 }
 
-/* Each thread waits for the lock that the next one holds. */
+static const char *thread_of_wait(const struct report *r, const struct anomaly *a, uint32_t i)
+{
+	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
+	uint32_t thread = model_thread_of(r->analysis->model, a->events[i % a->event_count]);
+	return thread < info->thread_count ? info->threads[thread].name : "a thread";
+}
+
+/* Each thread waits for the lock that the next one holds; locks of one name are told apart by the thread that holds
+ * them. */
 static void say_cycle(const struct report *r, struct text *t, const struct anomaly *a)
 {
 	char name[SUBJECT_NAME_MAX];
-	say(t, "%" PRIu32 " threads each hold one lock and acquire the next: ", a->event_count);
-	for (uint32_t i = 0; i <= a->event_count; i++) {
+	bool repeat = names_repeat(r, a);
+	if (!repeat)
+		say(t, "%" PRIu32 " threads each hold one lock and acquire the next: ", a->event_count);
+	for (uint32_t i = 0; i < a->event_count + !repeat; i++) {
 		lock_of_wait(r, a, i % a->event_count, name);
-		uint32_t number = number_among_names(r, a, i % a->event_count);
-		say(t, "%s", i ? " -> " : "");
+		if (repeat)
+			say(t, "%s%s acquires ", i ? "; " : "", thread_of_wait(r, a, i));
+		else
+			say(t, "%s", i ? " -> " : "");
 		say_lock(t, name);
-		if (number)
-			say(t, " (%" PRIu32 ")", number);
+		if (repeat)
+			say(t, ", which %s holds", thread_of_wait(r, a, i + 1));
 	}
 }
 

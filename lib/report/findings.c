@@ -329,9 +329,9 @@ static bool named_at(const struct joining *j, uint32_t e, bool writes, char name
 	bool copied = line && expression_copied(line, column, writes, name);
 	/* A member is mostly an array. */
 	*pointed = copied && (strchr(name, '+') || (!strstr(name, "->") && !strchr(name, '.')));
-	bool known =
-	    copied ||
-	    (line && ((frees && expression_freed(line, name)) || (!writes && expression_member(line, column, name))));
+	bool known = copied || (line && ((frees && expression_freed(line, name)) ||
+	                                 (!writes && expression_member(line, column, name)) ||
+	                                 expression_macro(line, column, name)));
 	free(line);
 	return known;
 }

@@ -22,6 +22,7 @@ enum { MANY = 3 }; /* one place against this many others is one cause */
 
 enum key_kind {
 	KEY_PAIR,
+	KEY_CELL,
 	KEY_LACKS,
 	KEY_FREED,
 	KEY_ONE,
@@ -112,14 +113,15 @@ bool joining_written(const struct joining *j, const struct anomaly *a, char name
 	for (uint32_t i = 0; i < a->event_count && !known; i++) {
 		struct place place = place_of(j->r, a->events[i]);
 		char *line = rt_op_writes(model_op(j->m, a->events[i])) ? place_line(j->r, &place) : NULL;
-		known = line && expression_assigned(line, place.frame->column, name);
+		known = line && (expression_assigned(line, place.frame->column, name) ||
+		                 expression_macro(line, place.frame->column, name));
 		free(line);
 	}
 	return known;
 }
 
-/* The member or variable that an expression ends with: "size" of "it->size" and of "all.size[2]". */
-static void digest_last(XXH3_state_t *state, char name[EXPRESSION_MAX])
+/* Keeps the member or variable that an expression ends with: "size" of "it->size" and of "all.size[2]". */
+static void keep_last(char name[EXPRESSION_MAX])
 {
 	size_t end = strlen(name);
 	while (end && name[end - 1] == ']') {
@@ -132,10 +134,50 @@ static void digest_last(XXH3_state_t *state, char name[EXPRESSION_MAX])
 	name[end] = '\0';
 	while (end && is_in_name(name[end - 1]))
 		end--;
-	digest_text(state, name + end);
+	memmove(name, name + end, strlen(name + end) + 1);
 }
 
-/* The variable, as the source has it: its name, where its block was allocated, or what is written to it on a stack. */
+/* True if it names a member: "it->size", "size" in a class; no element of what a pointer points to. */
+static bool is_member(const char *name)
+{
+	return *name != '*' && (strstr(name, "->") || strchr(name, '.') || !strchr(name, '['));
+}
+
+static bool frees(const struct joining *j, const struct anomaly *a)
+{
+	for (uint32_t i = 0; i < a->event_count; i++)
+		if (j->m->sites[j->m->events[a->events[i]].site].flags & RT_F_FREE)
+			return true;
+	return false;
+}
+
+/* The member that the lines of an anomaly's accesses name; false: none does, they name different ones, or one frees
+ * all of them. */
+static bool member_of(const struct joining *j, const struct anomaly *a, char member[EXPRESSION_MAX])
+{
+	char name[EXPRESSION_MAX];
+	bool known = false;
+	for (uint32_t i = 0; i < a->event_count && !frees(j, a); i++) {
+		struct place place = place_of(j->r, a->events[i]);
+		char *line = place_line(j->r, &place);
+		uint32_t column = line ? place.frame->column : 0;
+		bool has = line && column &&
+		           (expression_assigned(line, column, name) || expression_member(line, column, name) ||
+		            expression_macro(line, column, name));
+		free(line);
+		if (!has || !is_member(name))
+			continue;
+		keep_last(name);
+		if (known && strcmp(name, member) != 0)
+			return false;
+		memcpy(member, name, sizeof name);
+		known = true;
+	}
+	return known;
+}
+
+/* The variable, as the source has it: its name, where its block was allocated and the member of it, or what is written
+ * to it on a stack. */
 static uint64_t identity_of(const struct joining *j, const struct anomaly *a)
 {
 	const struct report *r = j->r;
@@ -153,10 +195,13 @@ static uint64_t identity_of(const struct joining *j, const struct anomaly *a)
 		struct place place = place_of_stack(r, alloc->stack, alloc->stack_count);
 		uint64_t key = place_key(&place);
 		digest_number(&state, key);
+		if (member_of(j, a, name))
+			digest_text(&state, name);
 	} else if (!strcmp(s.kind, "tls")) {
 		digest_text(&state, s.name);
 	} else if (!strcmp(s.kind, "stack") && joining_written(j, a, name)) {
-		digest_last(&state, name);
+		keep_last(name);
+		digest_text(&state, name);
 	}
 	return XXH3_64bits_digest(&state);
 }
@@ -253,6 +298,10 @@ static void join_race(struct joining *j, size_t i)
 	uint32_t lock = MODEL_NONE;
 	digest_sort(pair + 1, 2);
 	join_by(j, i, KEY_PAIR, pair, 3);
+	/* The same memory is one variable, whether or not a line names the member. */
+	pair[0] = member->cell;
+	if (member->identity && member->cell != MODEL_NONE && !frees(j, a))
+		join_by(j, i, KEY_CELL, pair, 3);
 	join_freed(j, i);
 	uint32_t side = lacking_side(j, a, &member->guard, &lock);
 	if (side < 2) {
@@ -260,7 +309,7 @@ static void join_race(struct joining *j, size_t i)
 		join_by(j, i, KEY_LACKS, parts, 3);
 		/* An object's lock that one function forgets: whichever of its members show it. */
 		uint64_t object[4] = {object_of(j, a, lock), lock, member->functions[side], member->functions[!side]};
-		if (object[0])
+		if (object[0] && !frees(j, a))
 			join_by(j, i, KEY_LACKS, object, 4);
 	} else {
 		join_caller(j, i);

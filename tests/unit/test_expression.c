@@ -81,6 +81,36 @@ START_TEST(what_a_line_reads_or_copies)
 }
 END_TEST
 
+START_TEST(of_several_arguments_the_one_that_is_called_a_lock)
+{
+	static const struct {
+		const char *line, *due;
+	} locks[] = {{"\tif (LOCK_MUTEX(rc, env, env->me_wmutex))", "env->me_wmutex"},
+	             {"\tpthread_mutex_timedlock(&m, &until);", "m"},
+	             {"\tspin_lock(&q->guard, flags);", "q->guard"},
+	             {"  std::unique_lock<std::mutex> held(m, std::defer_lock);", "m"},
+	             {"  std::scoped_lock both(a.mutex, b.mutex);", "a.mutex"}};
+	char name[EXPRESSION_MAX];
+	for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
+		ck_assert_msg(expression_locked(locks[i].line, name), "%s", locks[i].line);
+		ck_assert_str_eq(name, locks[i].due);
+	}
+	ck_assert(!expression_locks_pointer("\tLOCK_MUTEX(rc, env, rmutex);"));
+}
+END_TEST
+
+START_TEST(what_a_macro_is_given_a_pointer_to)
+{
+	char name[EXPRESSION_MAX];
+	ck_assert(expression_macro("\tFLAG_ASSIGN(&ctx->stop_flag, 1);", 2, name));
+	ck_assert_str_eq(name, "ctx->stop_flag");
+	ck_assert(!expression_macro("\tFLAG_ASSIGN(ctx, 1);", 2, name));
+	ck_assert(!expression_macro("\tassign(&ctx->stop_flag, 1);", 2, name));
+	ck_assert(!expression_macro("\tFLAG_ASSIGN(&ctx", 2, name));
+	ck_assert(!expression_macro("", 2, name));
+}
+END_TEST
+
 START_TEST(a_pointer_to_a_lock_is_named_by_the_caller)
 {
 	static const struct {
@@ -197,6 +227,8 @@ SUITE(expression)
 	TCase *t = tcase_create("lines");
 	tcase_add_test(t, the_variable_that_a_line_assigns_to);
 	tcase_add_test(t, what_a_line_reads_or_copies);
+	tcase_add_test(t, of_several_arguments_the_one_that_is_called_a_lock);
+	tcase_add_test(t, what_a_macro_is_given_a_pointer_to);
 	tcase_add_test(t, a_pointer_to_a_lock_is_named_by_the_caller);
 	tcase_add_test(t, a_pointer_that_is_no_parameter_is_not_handed_over);
 	tcase_add_test(t, what_a_line_calls_or_frees);

@@ -1,0 +1,70 @@
+#!/bin/bash
+# t_members.sh [BUILD]: members of one block, and locks of one name, are told apart in findings.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+# Two members of one block that the same two functions share are two variables. A macro is given a pointer to one of them.
+cat >members.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#define SET(p, value) (*(p) = (value))
+struct job { int stop, done; };
+static void *work(void *arg)
+{
+	struct job *j = arg;
+	SET(&j->stop, 1);
+	j->done = 1;
+	return NULL;
+}
+static int look(struct job *j) { return j->done + j->stop; }
+int main(void)
+{
+	pthread_t t;
+	struct job *j = calloc(1, sizeof *j);
+	pthread_create(&t, NULL, work, j);
+	int seen = look(j);
+	pthread_join(t, NULL);
+	free(j);
+	return seen > 2;
+}
+C
+gcc -g -O1 -fsanitize=thread members.c -o members -pthread || exit 1
+timeout 60 "$RACETRACE" record -o members.zst ./members >/dev/null 2>&1
+"$RACETRACE" analyze -f json --fail-on never members.zst >out 2>err
+holds '[.findings[].title | capture("`j->(?<m>[a-z]+)`").m] | sort == ["done", "stop"]'
+
+# Locks of one name are told apart by the threads that hold them.
+cat >three.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct fork { pthread_mutex_t m; } *forks[3];
+static void *eat(void *p)
+{
+	long i = (long)p;
+	usleep(20000 * i);
+	struct fork *left = forks[i], *right = forks[(i + 1) % 3];
+	pthread_mutex_lock(&left->m);
+	pthread_mutex_lock(&right->m);
+	pthread_mutex_unlock(&right->m);
+	pthread_mutex_unlock(&left->m);
+	return NULL;
+}
+int main(void)
+{
+	pthread_t t[3];
+	for (int i = 0; i < 3; i++) {
+		forks[i] = malloc(sizeof *forks[i]);
+		pthread_mutex_init(&forks[i]->m, NULL);
+	}
+	for (long i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, eat, (void *)i);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+C
+gcc -g -O1 -fsanitize=thread three.c -o three -pthread || exit 1
+timeout 60 "$RACETRACE" record --serial=1 -o three.zst ./three >/dev/null 2>&1
+"$RACETRACE" analyze -f text --fail-on never three.zst >out 2>err
+grep -qE '^F1 error, [a-z]+: main\.([123]) acquires `right->m`, which main\.([123]) holds; main\.\2 acquires `right->m`, which main\.([123]) holds; main\.\3 acquires `right->m`, which main\.\1 holds$' out || wrong "three locks: $(grep ^F out)"
+exit $fail
