@@ -66,7 +66,7 @@ enum rt_trait {
 	/* Once, static-initialisation guards. BEGIN: this thread runs it. END: it ran (by this thread). ONCE_SEEN:    \
 	 * this thread came later and sees that it ran. */                                                             \
 	X(ONCE_BEGIN, "once-begin", ONCE, RT_STEPS)                                                                    \
-	X(ONCE_END, "once-end", ONCE, 0)                                                                               \
+	X(ONCE_END, "once-end", ONCE, RT_STEPS)                                                                        \
 	X(ONCE_SEEN, "once-seen", ONCE, RT_WAITS | RT_FOLLOWS | RT_STEPS)                                              \
 	/* Threads. object of fork, join, detach: the other thread's index. */                                         \
 	X(FORK, "fork", THREAD, RT_OF_THREAD | RT_STEPS)                                                               \

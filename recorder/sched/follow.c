@@ -270,17 +270,6 @@ static bool is_behind_goal(const state_t *s)
 	return false;
 }
 
-/* True if the thread of a step is at the step's end. */
-static bool has_reached(const struct rt_plan_step *step, state_t *s, const struct rt_task *task)
-{
-	if (task->state == RT_OUTSIDE || is_between(s, task))
-		return false;
-	if (s->mark >= step->mark && is_behind_goal(s))
-		return true;
-	return (past_marks(s) ? task->next.op != RT_OP_NONE : rt_follow_compare(s, &task->next) == IS_MARK) &&
-	       s->mark >= step->mark;
-}
-
 /* True if the thread has to stand right before an event of the goal when the step ends, for it is its last one. */
 static bool ends_at_goal(const struct rt_plan_step *step, const state_t *s)
 {
@@ -292,11 +281,35 @@ static bool ends_at_goal(const struct rt_plan_step *step, const state_t *s)
 	return false;
 }
 
+/* True if the thread of a step is at the step's end. */
+static bool has_reached(const struct rt_plan_step *step, state_t *s, const struct rt_task *task)
+{
+	if (task->state == RT_OUTSIDE || is_between(s, task))
+		return false;
+	if (s->mark >= step->mark && is_behind_goal(s))
+		return true;
+	/* No event is between, so what the thread does next is none of this step, even if it is not what the next has.
+	 */
+	if (s->mark >= step->mark && step->marked && !ends_at_goal(step, s))
+		return task->next.op != RT_OP_NONE;
+	return (past_marks(s) ? task->next.op != RT_OP_NONE : rt_follow_compare(s, &task->next) == IS_MARK) &&
+	       s->mark >= step->mark;
+}
+
 /* It has done what the step has, and is in a call or waits for another thread: it will come to the mark by itself. */
 static bool is_on_its_way(const struct rt_plan_step *step, const state_t *s, const struct rt_task *task)
 {
 	return step->marked && s->mark >= step->mark && !ends_at_goal(step, s) &&
 	       (task->state == RT_OUTSIDE || is_between(s, task));
+}
+
+/*
+ * True if the thread is about to join one that has not ended. That one runs first then, for a try would fail, and the
+ * plan has a join where it succeeded.
+ */
+static bool joins_early(const state_t *s, const struct rt_task *task)
+{
+	return task->next.op == RT_OP_JOIN && !is_between(s, task) && rt_sched_task((uint32_t)task->next.object);
 }
 
 static bool goes_on(struct rt_task *current)
@@ -312,7 +325,7 @@ static bool goes_on(struct rt_task *current)
 	if (phase == OVER || (phase == FOLLOWING && rt_follow_plan->search))
 		return rt_strategy_random.goes_on(current);
 	if (phase != FOLLOWING || rt_follow_plan->step == rt_follow_plan->step_count || &states()[step->thread] != s ||
-	    has_reached(step, s, current))
+	    has_reached(step, s, current) || joins_early(s, current))
 		return false;
 	meets = rt_follow_compare(s, &current->next);
 	if (meets == OTHER_EVENT)
@@ -481,6 +494,9 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 				got_stuck(s);
 			return NULL;
 		}
+		struct rt_task *first = joins_early(s, task) ? joined_by(task, enabled, n) : NULL;
+		if (first)
+			return first;
 		if (is_between(s, task))
 			return task;
 		meets = rt_follow_compare(s, &task->next);

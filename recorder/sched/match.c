@@ -214,7 +214,24 @@ static bool may_be_beside(unsigned op)
 	       op == RT_OP_SIGNAL || op == RT_OP_BROADCAST || op == RT_OP_READ || op == RT_OP_WRITE || is_atomic(op);
 }
 
-/* Number of marks, all of them in whole critical sections, that come before the one that the step is; 0: there is none.
+/* True if an event of the goal is at the mark's position, so that the goal could be taken for another turn of a loop.
+ */
+static bool is_goal_site(const struct rt_plan_mark *mark)
+{
+	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++) {
+		const struct rt_plan_goal *goal = &rt_follow_plan->goals[i];
+
+		if (PART(const struct rt_plan_mark,
+		         marks)[PART(const struct rt_plan_thread, threads)[goal->thread].first_mark + goal->mark]
+		        .site == mark->site)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Number of marks that come before the one that the step is, all of them in whole critical sections, or accesses at
+ * which the schedule only changes threads. 0: there is none.
  */
 static uint64_t left_out(state_t *s, const struct rt_step *e)
 {
@@ -242,7 +259,7 @@ static uint64_t left_out(state_t *s, const struct rt_step *e)
 			    open[depth - 1]->offset != mark->offset)
 				break;
 			depth--;
-		} else if (depth == 0) {
+		} else if (depth == 0 && (!rt_follow_is_plain(op) || is_goal_site(mark))) {
 			break;
 		}
 	}

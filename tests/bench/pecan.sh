@@ -11,11 +11,12 @@
 # paper's REAL/EXP/F of the subject that the program is after.
 #
 # A replay is one run in each order of a race (the paper: one run). Of more than SAMPLE (100) anomalies as many are
-# replayed, chosen by chance, and no more than begin within LIMIT seconds. The large size runs each program longer, by
-# SCALE times; its recordings are free.
+# replayed, chosen by chance, and no more than begin within LIMIT seconds: tried says how many of how many. A row whose
+# analysis takes more than LIMIT seconds of processor time says so. row s: what the row took. The large size runs each program longer, by SCALE times; its
+# recordings are free.
 # SQLite and LevelDB are there if `make check-real` has built them.
 #
-# Usage: pecan.sh BUILD; SMALL=1: without the large size. Prints the tables and leaves them in BUILD/bench/pecan.txt
+# Usage: pecan.sh BUILD; TABLES='small large real': those. Prints the tables and leaves them in BUILD/bench/pecan.txt
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/figures.sh"
@@ -27,7 +28,7 @@ SCALE=${SCALE:-1}
 SAMPLE=${SAMPLE:-100}
 JOBS=${JOBS:-$(nproc)}
 TIMEOUT=${TIMEOUT:-30} # seconds a replay
-LIMIT=${LIMIT:-120}    # seconds for all replays of a program
+LIMIT=${LIMIT:-60}     # seconds for the analysis of a program, by the processor's time, and for its replays
 work=$build/bench/pecan
 mkdir -p "$work"
 cd "$work"
@@ -36,22 +37,25 @@ export LC_ALL=C
 # stat NAME: of the last analysis.
 stat() { awk -v name="$1" '$1 == name {v = $2} END {print v + 0}' stats; }
 
-header='%-13s %5s %7s %6s %9s %9s %9s %9s %9s %6s %6s %6s %5s %5s %5s %8s  %s\n'
-row='%-13s %5d %7d %6d %9d %9d %9s %9.3f %9.3f %6d %6d %6d %5d %5d %5d %8s  %s\n'
+header='%-13s %5s %7s %6s %9s %9s %9s %9s %9s %6s %6s %6s %11s %5s %5s %5s %8s %6s  %s\n'
+row='%-13s %5d %7d %6d %9d %9d %9s %9.3f %9.3f %6d %6d %6d %11s %5d %5d %5d %8s %6d  %s\n'
 
 heading() {
 	echo "$1"
 	# shellcheck disable=SC2059
-	printf "$header" program LOC threads cells events sync slowdown 'search s' ms/pecan races AVs ASVs REAL EXP F success "paper's REAL/EXP/F"
+	printf "$header" program LOC threads cells events sync slowdown 'search s' ms/pecan races AVs ASVs tried REAL EXP F success 'row s' "paper's REAL/EXP/F"
 }
 
-# print NAME LOC SLOWDOWN PAPER: replays trace.zst of the command in it, and prints the row.
+# print NAME LOC SLOWDOWN PAPER [OPTION...]: replays, with these options, trace.zst of the command in it, and prints the row, which began at $began.
 print() {
 	local counts outcomes
-	"$racetrace" analyze --stats --format json --fail-on never trace.zst >report.json 2>stats
+	(ulimit -t "$LIMIT" && exec "$racetrace" analyze --stats --format json --fail-on never trace.zst) >report.json 2>stats || {
+		printf '%-13s %5d no analysis in %d s of processor time\n' "$1" "$2" "$LIMIT"
+		return
+	}
 	counts=$(jq -r '[.trace.threads | length] + [.summary | .race, .atomicity, .asv | .observed + .proved + .predicted] | @tsv' report.json)
 	"$racetrace" replay --verdict observed,proved,predicted --attempts 1 --sample "$SAMPLE" --jobs "$JOBS" --timeout "$TIMEOUT" \
-		--time-limit "$LIMIT" --format json trace.zst >replay.json 2>replay.err </dev/null || true
+		--time-limit "$LIMIT" "${@:5}" --format json trace.zst >replay.json 2>replay.err </dev/null || true
 	outcomes=$(jq -r '[.anomalies[]? | select(.replay and (.kind == "race" or .kind == "atomicity" or .kind == "asv")) | .replay] |
 		(map(select(.outcome == "confirmed")) | length) as $real |
 		[$real, (map(select(.outcome == "confirmed" and any(.results[]; .outcome == "confirmed" and
@@ -63,12 +67,13 @@ print() {
 	# shellcheck disable=SC2059
 	printf "$row" "$1" "$2" "$threads" "$(stat cells)" "$(stat events)" "$sync" "$3" "$(stat search-seconds)" \
 		"$(awk -v s="$(stat pecan-seconds)" -v n="$(stat pecan-asked)" 'BEGIN {print n ? s * 1000 / n : 0}')" \
-		"$races" "$violations" "$asvs" "$real" "$exp" "$failed" "$success" "$4"
+		"$races" "$violations" "$asvs" "$((real + failed)) of $((races + violations + asvs))" "$real" "$exp" "$failed" "$success" \
+		$((SECONDS - began)) "$4"
 }
 
 # measure PROGRAM PAPER [THREADS ROUNDS]
 measure() {
-	local program=$1 slowdown=- loc
+	local program=$1 slowdown=- loc began=$SECONDS
 	local -a args=()
 	[ $# -lt 4 ] || args=("$3" $(($4 * SCALE)))
 	gcc -O1 -g -o "${program}_plain" "$sources/$program.c" -lpthread
@@ -91,9 +96,11 @@ measure() {
 # real PROGRAM LOC ARGUMENT...: if it was built.
 real() {
 	[ -x "$build/real/$1_tsan" ] || return 0
-	mkdir -p db
+	local began=$SECONDS
+	rm -rf db
+	mkdir db
 	"$racetrace" record -o trace.zst -- "$build/real/$1_tsan" "db/$1" "${@:3}" >/dev/null 2>record.err </dev/null || true
-	print "$1" "$2" - -
+	print "$1" "$2" - - --before 'rm -rf db; mkdir db'
 }
 
 # all [SIZE]: each program, after which subject; with SIZE its threads and rounds.
@@ -123,13 +130,21 @@ all() {
 }
 
 {
-	heading "Small: a run of one round, recorded one thread at a time"
-	all
-	[ -n "${SMALL:-}" ] || {
-		heading "Large"
-		all large
-	}
-	heading "Real programs: of more than $SAMPLE anomalies $SAMPLE, chosen by chance"
-	real sqlite "$(cat "$build"/real/sqlite/sqlite3.c 2>/dev/null | wc -l)" 20
-	real leveldb "$(cat "$build"/real/leveldb/*/*.cc 2>/dev/null | wc -l)" 300
+	for table in ${TABLES:-small large real}; do
+		case $table in
+		small)
+			heading "Small: a run of one round, recorded one thread at a time"
+			all
+			;;
+		large)
+			heading "Large"
+			all large
+			;;
+		real)
+			heading "Real programs: of more than $SAMPLE anomalies $SAMPLE, chosen by chance"
+			real sqlite "$(cat "$build"/real/sqlite/sqlite3.c 2>/dev/null | wc -l)" 20
+			real leveldb "$(cat "$build"/real/leveldb/*/*.cc 2>/dev/null | wc -l)" 300
+			;;
+		esac
+	done
 } | tee "$build/bench/pecan.txt"

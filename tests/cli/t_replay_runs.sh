@@ -466,6 +466,15 @@ holds '[.anomalies[] | select(.replay)] | all(.replay.results[0] | .outcome == "
 for line in 12 20 32; do
 	holds "any(.anomalies[] | select(.replay) | .events[]; .source.line == $line)"
 done
+# --- What comes behind joins that are tried, a routine of pthread_once that another thread waits for, and a cancelled thread's way through its
+# calls is reached by the first run.
+compiled pthreads_racy "$top/samples/more/pthreads_racy.c"
+for seed in 1 3; do
+	run 0 record --serial=$seed -o pthreads.zst ./pthreads_racy
+	run 0 analyze -f json --fail-on never pthreads.zst
+	run 0 replay --attempts 1 --resolve first --anomaly "$(jq -r '.anomalies[] | select(.variable.name == "by_key") | .id' out)" -f json pthreads.zst
+	holds '[.anomalies[] | select(.replay)] | length == 1 and .[0].verdict == "confirmed"'
+done
 # --- A task on a stack that is not its thread's is part of that thread, by turns as well, and the slot that it was to have is free.
 cat >stacks.c <<'END'
 #include <omp.h>
