@@ -137,6 +137,7 @@ static struct sigevent *observed(struct sigevent *event, struct sigevent *mine, 
 	if (!n)
 		return event;
 	before((uintptr_t)n, pc);
+	before(RT_OBJECT_SIGNAL, pc); /* so it may be called where all threads wait */
 	rt_turn_foreign();
 	*mine = *event;
 	mine->sigev_notify_function = notified;
