@@ -2,18 +2,37 @@
 #include "lib/search/stuck.h"
 
 #include "lib/base/free.h"
+#include "lib/base/lower_bound.h"
+#include "lib/base/sort.h"
 #include "lib/base/vec.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Threads by object: sorted pairs, object << 32 | thread. */
+struct by_object {
+	uint64_t *items;
+	uint32_t count, capacity;
+};
+
+/* What a barrier, a semaphore or a condition has come to. */
+struct tally {
+	int64_t count;      /* arrivals, or tokens */
+	uint32_t parties;   /* of the barrier; 0, MODEL_NONE: unknown */
+	bool made;          /* the semaphore's initialisation was recorded */
+	uint32_t signalled; /* the condition: waits that begin before this event may be over */
+};
+
 /* The threads when the trace ends. */
 struct final {
 	const struct model *m;
 	uint32_t threads;
-	bool *goes; /* by thread: it may continue, by itself or through another thread */
-	bool any;   /* some thread may continue, or something outside of the recorded threads may act */
+	bool *goes;               /* by thread: it may continue, by itself or through another thread */
+	bool any;                 /* some thread may continue, or something outside of the recorded threads may act */
+	struct by_object holders; /* threads that hold the lock, or have begun the routine of the once flag */
+	struct by_object writers; /* threads that wait for the lock, not as readers */
+	struct tally *tallies;    /* by object */
 	/* The threads that each stuck thread waits for: needs[first[t] .. first[t + 1]). */
 	uint32_t *needs, *first;
 	uint32_t *length; /* by thread: length of the shortest ring that it is in, 0: none */
@@ -40,6 +59,98 @@ static unsigned waits_to(const struct final *f, uint32_t thread)
 static uint32_t object_of(const struct final *f, uint32_t thread)
 {
 	return f->m->events[block_of(f, thread)].object;
+}
+
+static bool add_of(struct by_object *l, uint32_t object, uint32_t thread)
+{
+	if (!vec_reserve(&l->items, &l->capacity, (uint64_t)l->count + 1, sizeof *l->items))
+		return false;
+	l->items[l->count++] = (uint64_t)object << 32 | thread;
+	return true;
+}
+
+static void sort_by_object(struct by_object *l)
+{
+	if (l->count)
+		qsort(l->items, l->count, sizeof *l->items, compare_u64);
+}
+
+/* Where the object's threads begin; those of the next object begin where they end. */
+static uint32_t begin_of(const struct by_object *l, uint32_t object)
+{
+	return lower_bound(i, 0, l->count, l->items[i] >> 32 < object);
+}
+
+/* What the thread holds and waits for. */
+static bool list_thread(struct final *f, uint32_t thread)
+{
+	const struct model_thread *t = &f->m->threads[thread];
+	uint32_t lockset = t->count ? model_lockset_of(f->m, t->events[t->count - 1]) : 0;
+	const struct model_lockset *held = &f->m->locksets[lockset];
+	for (uint32_t i = 0; i < held->count; i++)
+		if (!add_of(&f->holders, held->locks[i].object, thread))
+			return false;
+	return waits_to(f, thread) != RT_OP_ACQUIRE || add_of(&f->writers, object_of(f, thread), thread);
+}
+
+/* The event before which a wait must begin for the signal to reach it; MODEL_NONE: any. It may come late, if the sender
+ * has executed nothing since that shows that the call is over. */
+static uint32_t reach_of(const struct final *f, uint32_t signal)
+{
+	const struct model *m = f->m;
+	const struct model_thread *sender = &m->threads[model_thread_of(m, signal)];
+	uint32_t next = m->events[signal].pos + 1;
+	if (has_ended(f, model_thread_of(m, signal)))
+		return signal;
+	/* The call reads the condition before it acts. */
+	while (next < sender->count && m->sites[m->events[sender->events[next]].site].flags & RT_F_OBJECT &&
+	       rt_op_is_access(model_op(m, sender->events[next])))
+		next++;
+	return next < sender->count ? sender->events[next] : MODEL_NONE;
+}
+
+static bool list_event(struct final *f, uint32_t e)
+{
+	const struct model *m = f->m;
+	uint32_t object = m->events[e].object, reach; /* of some events no object */
+	switch (model_op(m, e)) {
+	case RT_OP_ONCE_BEGIN:
+		return add_of(&f->holders, object, model_thread_of(m, e));
+	case RT_OP_SIGNAL:
+	case RT_OP_BROADCAST:
+		reach = reach_of(f, e);
+		if (f->tallies[object].signalled < reach)
+			f->tallies[object].signalled = reach;
+		return true;
+	case RT_OP_BARRIER_ARRIVE:
+		f->tallies[object].count++;
+		f->tallies[object].parties = model_arg(m, e);
+		return true;
+	case RT_OP_SEM_INIT:
+		f->tallies[object] = (struct tally){.count = model_arg(m, e), .made = true};
+		return true;
+	case RT_OP_SEM_POST:
+		f->tallies[object].count++;
+		return true;
+	case RT_OP_SEM_WAIT:
+		f->tallies[object].count--;
+		return true;
+	default:
+		return true;
+	}
+}
+
+static bool list_all(struct final *f)
+{
+	for (uint32_t t = 0; t < f->threads; t++)
+		if (!list_thread(f, t))
+			return false;
+	for (uint32_t i = 0; i < f->m->sync_count; i++)
+		if (!list_event(f, f->m->sync[i]))
+			return false;
+	sort_by_object(&f->holders);
+	sort_by_object(&f->writers);
+	return true;
 }
 
 /* How the thread holds the lock: 0, not; 1, as a reader; 2, alone. */
@@ -90,24 +201,18 @@ static bool is_behind_writers(const struct final *f, uint32_t thread, uint32_t l
 {
 	const struct model *m = f->m;
 	uint32_t before = model_pred(m, block_of(f, thread));
-	bool had = false;
-	for (uint32_t t = 0; t < f->threads && before != MODEL_NONE; t++) {
-		had |= holds(f, t, lock) == 1 && last_with(f, t, RT_OP_ACQUIRE_SHARED, lock) <= before;
-		/* A writer that may give up lets readers in. */
-		if (f->goes[t] && waits_to(f, t) == RT_OP_ACQUIRE && object_of(f, t) == lock)
+	if (before == MODEL_NONE)
+		return false;
+	/* A writer that may give up lets readers in. */
+	for (uint32_t i = begin_of(&f->writers, lock); i < begin_of(&f->writers, lock + 1); i++)
+		if (f->goes[(uint32_t)f->writers.items[i]])
 			return false;
+	for (uint32_t i = begin_of(&f->holders, lock); i < begin_of(&f->holders, lock + 1); i++) {
+		uint32_t t = (uint32_t)f->holders.items[i];
+		if (holds(f, t, lock) == 1 && last_with(f, t, RT_OP_ACQUIRE_SHARED, lock) <= before)
+			return true;
 	}
-	return had;
-}
-
-/* True if the thread waits until the other releases the lock, or gets it first. */
-static bool lock_needs(const struct final *f, uint32_t thread, uint32_t lock, bool shared, uint32_t other)
-{
-	int held = holds(f, other, lock);
-	if (held == 2 || (held == 1 && !shared))
-		return true;
-	return shared && other != thread && waits_to(f, other) == RT_OP_ACQUIRE && object_of(f, other) == lock &&
-	       is_behind_writers(f, thread, lock);
+	return false;
 }
 
 /* The lock that the thread needs in any case; MODEL_NONE: none. */
@@ -140,92 +245,62 @@ static bool runs_once(const struct final *f, uint32_t thread, uint32_t once)
 	return true;
 }
 
+/* Those of the lock or once flag that keep the thread waiting: they hold it, or it is theirs first. */
+static uint32_t needed_of(const struct final *f, uint32_t thread, uint32_t object, uint32_t *out)
+{
+	unsigned op = waits_to(f, thread);
+	bool reader = op == RT_OP_ACQUIRE_SHARED;
+	uint32_t count = 0;
+	for (uint32_t i = begin_of(&f->holders, object); i < begin_of(&f->holders, object + 1); i++) {
+		uint32_t other = (uint32_t)f->holders.items[i];
+		bool again = count && out[count - 1] == other; /* a thread may begin a routine more than once */
+		if (!again &&
+		    (op == RT_OP_ONCE_SEEN ? runs_once(f, other, object) : holds(f, other, object) > (reader ? 1 : 0)))
+			out[count++] = other;
+	}
+	if (!reader || begin_of(&f->writers, object) == begin_of(&f->writers, object + 1) ||
+	    !is_behind_writers(f, thread, object))
+		return count;
+	for (uint32_t i = begin_of(&f->writers, object); i < begin_of(&f->writers, object + 1); i++)
+		if (holds(f, (uint32_t)f->writers.items[i], object) < 2)
+			out[count++] = (uint32_t)f->writers.items[i];
+	return count;
+}
+
+/* The threads that the thread certainly needs in order to continue, each once: their number. out: room for all. */
+static uint32_t needed(const struct final *f, uint32_t thread, uint32_t *out)
+{
+	unsigned op = waits_to(f, thread);
+	uint32_t object = op == RT_OP_ONCE_SEEN ? object_of(f, thread) : lock_of(f, thread);
+	if (object != MODEL_NONE)
+		return needed_of(f, thread, object, out);
+	if (op != RT_OP_JOIN || object_of(f, thread) >= f->threads)
+		return 0;
+	*out = object_of(f, thread);
+	return 1;
+}
+
 /*
- * True if the thread waits for the lock of a file that the other one has taken. Any thread may release such a lock, so
- * this says for which thread it waits, and not that it waits for that one alone.
+ * The thread that has taken the lock of a file that the thread waits for; MODEL_NONE: it waits for none. Any thread may
+ * release such a lock, so this says for which thread it waits, and not that it waits for that one alone.
  */
-static bool needs_file(const struct final *f, uint32_t thread, uint32_t other)
+static uint32_t file_holder(const struct final *f, uint32_t thread)
 {
 	uint64_t call = f->m->threads[thread].call;
-	return waits_to(f, thread) == RT_OP_HB_AFTER && rt_call_kind(call) == RT_CALL_FILE_LOCK &&
-	       rt_call_holder(call) == other;
-}
-
-/* True if the thread certainly needs the other one in order to continue. */
-static bool needs(const struct final *f, uint32_t thread, uint32_t other)
-{
-	uint32_t lock = lock_of(f, thread);
-	unsigned op = waits_to(f, thread);
-	if (lock != MODEL_NONE)
-		return lock_needs(f, thread, lock, op == RT_OP_ACQUIRE_SHARED, other);
-	if (op == RT_OP_JOIN)
-		return object_of(f, thread) == other;
-	return op == RT_OP_ONCE_SEEN && runs_once(f, other, object_of(f, thread));
-}
-
-/* True if a signal for the waiting thread may be under way. One that was sent before the wait may reach it still, if
- * the sender has executed nothing since that shows that the call is over. */
-static bool may_be_signalled(const struct final *f, uint32_t thread)
-{
-	const struct model *m = f->m;
-	uint32_t condition = object_of(f, thread), begin = wait_begin(f, thread);
-	for (uint32_t i = m->sync_count; i-- > 0;) {
-		uint32_t e = m->sync[i], sender = model_thread_of(m, e), next = m->events[e].pos + 1;
-		unsigned op = model_op(m, e);
-		if ((op != RT_OP_SIGNAL && op != RT_OP_BROADCAST) || m->events[e].object != condition)
-			continue;
-		if (e > begin)
-			return true;
-		/* The call reads the condition before it acts. */
-		while (next < m->threads[sender].count &&
-		       m->sites[m->events[m->threads[sender].events[next]].site].flags & RT_F_OBJECT &&
-		       rt_op_is_access(model_op(m, m->threads[sender].events[next])))
-			next++;
-		if (!has_ended(f, sender) &&
-		    (next >= m->threads[sender].count || m->threads[sender].events[next] > begin))
-			return true;
-	}
-	return false;
+	bool waits = waits_to(f, thread) == RT_OP_HB_AFTER && rt_call_kind(call) == RT_CALL_FILE_LOCK;
+	return waits && rt_call_holder(call) < f->threads ? rt_call_holder(call) : MODEL_NONE;
 }
 
 /* True if all parties of the barrier's round may have come; their number may be unknown. */
-static bool is_full(const struct model *m, uint32_t barrier)
+static bool is_full(const struct tally *barrier)
 {
-	uint64_t arrived = 0;
-	uint32_t parties = 0;
-	for (uint32_t i = 0; i < m->sync_count; i++)
-		if (model_op(m, m->sync[i]) == RT_OP_BARRIER_ARRIVE && m->events[m->sync[i]].object == barrier) {
-			parties = model_arg(m, m->sync[i]);
-			arrived++;
-		}
-	return !parties || parties == MODEL_NONE || arrived % parties == 0;
+	return !barrier->parties || barrier->parties == MODEL_NONE || barrier->count % barrier->parties == 0;
 }
 
 /* True if the semaphore may have a token. One without a recorded initialisation may. */
-static bool has_token(const struct model *m, uint32_t semaphore)
+static bool has_token(const struct tally *semaphore)
 {
-	bool made = false;
-	int64_t tokens = 0;
-	for (uint32_t i = 0; i < m->sync_count; i++) {
-		uint32_t e = m->sync[i];
-		if (m->events[e].object != semaphore)
-			continue;
-		switch (model_op(m, e)) {
-		case RT_OP_SEM_INIT:
-			made = true;
-			tokens = model_arg(m, e);
-			break;
-		case RT_OP_SEM_POST:
-			tokens++;
-			break;
-		case RT_OP_SEM_WAIT:
-			tokens--;
-			break;
-		default:
-			break;
-		}
-	}
-	return !made || tokens > 0;
+	return !semaphore->made || semaphore->count > 0;
 }
 
 /* True if the object is one of those by which a thread's wait in the kernel may end. */
@@ -269,15 +344,16 @@ static bool may_be_given(const struct final *f, uint32_t thread)
 {
 	switch (waits_to(f, thread)) {
 	case RT_OP_WAIT_END:
-		return f->any || mutex_of(f, thread) == MODEL_NONE || may_be_signalled(f, thread);
+		return f->any || mutex_of(f, thread) == MODEL_NONE ||
+		       f->tallies[object_of(f, thread)].signalled > wait_begin(f, thread);
 	case RT_OP_BARRIER_LEAVE:
-		return f->any || is_full(f->m, object_of(f, thread));
+		return f->any || is_full(&f->tallies[object_of(f, thread)]);
 	case RT_OP_SEM_WAIT:
-		return f->any || has_token(f->m, object_of(f, thread));
+		return f->any || has_token(&f->tallies[object_of(f, thread)]);
 	case RT_OP_HB_AFTER:
 		return f->any || may_be_woken(f, thread);
 	default:
-		return true; /* needs() has the threads that it waits for */
+		return true; /* needed() has the threads that it waits for */
 	}
 }
 
@@ -290,14 +366,11 @@ static bool may_go(const struct final *f, uint32_t thread)
 	if (f->m->sites[f->m->events[block_of(f, thread)].site].flags & RT_F_TIMED ||
 	    (lock != MODEL_NONE && f->m->objects[lock].stray))
 		return true;
-	for (uint32_t other = 0; other < f->threads; other++) {
-		if (!needs(f, thread, other))
-			continue;
-		known = true;
-		if (op == RT_OP_JOIN ? !has_ended(f, other) && !f->goes[other] : !f->goes[other])
+	uint32_t count = needed(f, thread, f->queue);
+	for (uint32_t i = 0; i < count; i++)
+		if (!f->goes[f->queue[i]] && !(op == RT_OP_JOIN && has_ended(f, f->queue[i])))
 			return false;
-	}
-	return !known || may_be_given(f, thread);
+	return (!known && !count) || may_be_given(f, thread);
 }
 
 /*
@@ -361,13 +434,16 @@ static bool find_needs(struct final *f)
 	uint32_t count = 0, room = 0;
 	for (uint32_t t = 0; t < f->threads; t++) {
 		f->first[t] = count;
-		for (uint32_t other = 0; other < f->threads && is_stuck(f, t); other++) {
-			if (!is_stuck(f, other) || (!needs(f, t, other) && !needs_file(f, t, other)))
-				continue;
-			if (!vec_reserve(&f->needs, &room, (uint64_t)count + 1, sizeof *f->needs))
-				return false;
-			f->needs[count++] = other;
-		}
+		if (!is_stuck(f, t))
+			continue;
+		uint32_t n = needed(f, t, f->queue);
+		if (file_holder(f, t) != MODEL_NONE)
+			f->queue[n++] = file_holder(f, t);
+		if (!vec_reserve(&f->needs, &room, (uint64_t)count + n, sizeof *f->needs))
+			return false;
+		for (uint32_t i = 0; i < n; i++)
+			if (is_stuck(f, f->queue[i]))
+				f->needs[count++] = f->queue[i];
 	}
 	f->first[f->threads] = count;
 	return true;
@@ -378,6 +454,8 @@ static bool find_needs(struct final *f)
 static uint32_t walk(struct final *f, uint32_t thread)
 {
 	uint32_t count = 0;
+	if (f->first[thread] == f->first[thread + 1])
+		return 0;
 	memset(f->from, 0, f->threads * sizeof *f->from);
 	for (uint32_t next = 0, t = thread;; t = f->queue[next++]) {
 		for (uint32_t i = f->first[t]; i < f->first[t + 1]; i++)
@@ -393,8 +471,7 @@ static uint32_t walk(struct final *f, uint32_t thread)
 static uint32_t ring_length(struct final *f, uint32_t thread)
 {
 	uint32_t length = 1;
-	walk(f, thread);
-	if (!f->from[thread])
+	if (!walk(f, thread) || !f->from[thread])
 		return 0;
 	for (uint32_t t = f->from[thread] - 1; t != thread; t = f->from[t] - 1)
 		length++;
@@ -514,13 +591,15 @@ bool stuck_find(const struct model *m, struct stuck *out)
 	                  .length = calloc(room, sizeof *f.length),
 	                  .group = calloc(room, sizeof *f.group),
 	                  .queue = calloc(room, sizeof *f.queue),
-	                  .from = calloc(room, sizeof *f.from)};
-	bool ok = f.goes && f.first && f.length && f.group && f.queue && f.from;
+	                  .from = calloc(room, sizeof *f.from),
+	                  .tallies = calloc((size_t)m->object_count + 1, sizeof *f.tallies)};
+	bool ok = f.goes && f.first && f.length && f.group && f.queue && f.from && f.tallies && list_all(&f);
 	if (ok) {
 		find_goes(&f);
 		ok = group_all(&f, out);
 	}
-	free_all(f.goes, f.needs, f.first, f.length, f.group, f.queue, f.from);
+	free_all(f.goes, f.needs, f.first, f.length, f.group, f.queue, f.from, f.tallies, f.holders.items,
+	         f.writers.items);
 	if (!ok)
 		stuck_release(out);
 	return ok;

@@ -133,4 +133,36 @@ for mode in ring3 self upgrade once join-ring hold-and-join main; do
 	"$racetrace" schedule --verify --anomaly D1 "$tmp/stuck-$mode.json" | grep -qx valid ||
 		{ echo "$mode: the schedule is not valid"; fail=1; }
 done
+
+# Many threads cost no more than a few each: 12,000 wait for a signal, at a barrier, and for a lock whose holder joins one of them.
+many() {
+	awk -v kind="$1" -v n=12000 'BEGIN {
+		say = "{\"op\":\"%s\",\"thread\":\"%s\",\"object\":\"%s\"%s}\n"
+		print "{\"schema\":\"racetrace.events/1\"}"
+		for (i = 1; i <= n; i++)
+			printf say, "fork", "main", "main." i, ""
+		if (kind == "lock")
+			printf say, "acquire", "main", "m", ""
+		for (i = 1; i <= n; i++) {
+			t = "main." i
+			if (kind == "condition") {
+				printf say, "acquire", t, "m", ""
+				printf say, "wait-begin", t, "c", ",\"arg\":\"m\""
+				printf say, "block", t, "c", ",\"for\":\"wait-end\""
+			} else if (kind == "barrier") {
+				printf say, "barrier-arrive", t, "b", ",\"arg\":" n + 1
+				printf say, "block", t, "b", ",\"for\":\"barrier-leave\""
+			} else {
+				printf say, "block", t, "m", ",\"for\":\"acquire\""
+			}
+		}
+		printf say, "block", "main", "main.1", ",\"for\":\"join\""
+	}'
+}
+for kind in condition barrier lock; do
+	many $kind >"$tmp/many.jsonl"
+	(ulimit -t 4; exec "$racetrace" analyze --format json "$tmp/many.jsonl") >"$tmp/many.json"
+	jq -e --arg kind $kind '.anomalies | length == 1 and (.[0] | .verdict == "observed" and (.events | length) + (.stuck | length) == 12001)' \
+		"$tmp/many.json" >/dev/null || { echo "many threads ($kind) are not found to be stuck within 4 s"; fail=1; }
+done
 exit $fail
