@@ -124,6 +124,7 @@ struct rt_plan {
 	uint64_t mark;    /* DIVERGED: the mark that was expected */
 	struct rt_plan_event actual;
 	uint32_t held; /* RT_PLAN_HOLD: the goal is reached, and the process with this number is stopped; 0: not yet */
+	uint32_t recorded_ms; /* by the maker: how long the recorded run took; 0: unknown */
 };
 
 #endif

@@ -64,6 +64,12 @@ static void write_sites(struct planner *p, struct rt_plan *plan)
 	}
 }
 
+static uint32_t milliseconds(uint64_t ns)
+{
+	uint64_t ms = ns / 1000000 + (ns % 1000000 != 0);
+	return ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+}
+
 enum rt_status planner_write(struct planner *p, struct rt_plan **out)
 {
 	const struct plan_request *q = p->request;
@@ -74,7 +80,8 @@ enum rt_status planner_write(struct planner *p, struct rt_plan **out)
 	                       .module_count = (uint32_t)p->module_count,
 	                       .site_count = p->site_count,
 	                       .thread_count = p->thread_count,
-	                       .goal_count = q->goal_count};
+	                       .goal_count = q->goal_count,
+	                       .recorded_ms = milliseconds(rt_trace_info(p->trace)->duration_ns)};
 	uint64_t size = sizeof head, marks = 0, paths = 0;
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		marks += p->threads[i].mark_count;

@@ -354,6 +354,20 @@ static uint64_t waited(void)
 	return now - since;
 }
 
+/*
+ * True if the thread, which was put outside as it computed, has computed for longer since than the whole recorded run
+ * took, or for very long: it spins on what no hook shows, and waits for a thread that waits for it.
+ */
+static bool spins_outside(const struct rt_task *t)
+{
+	enum { LEAST_MS = 1000, MOST_MS = 10000, MS = 1000000 };
+	uint64_t recorded = rt_follow_plan->recorded_ms, limit = LEAST_MS + recorded + recorded / 2;
+
+	if (!recorded || limit > MOST_MS)
+		limit = MOST_MS;
+	return t->computed && rt_sched_ran(t->tid) - t->computed > limit * MS;
+}
+
 /* True if a thread that is outside or waits for a time may come back, whatever the others do. One that sleeps in a
  * library that has threads of its own waits for another one. */
 static bool somebody_comes_back(void)
@@ -361,7 +375,8 @@ static bool somebody_comes_back(void)
 	bool any_polled = false;
 
 	for (const struct rt_task *t = rt_sched.first; t; t = t->after) {
-		if ((t->state == RT_OUTSIDE && (!t->roams || t->unsettled)) || (t->state == RT_BLOCKED && t->wakes))
+		if ((t->state == RT_OUTSIDE && (!t->roams || t->unsettled) && !spins_outside(t)) ||
+		    (t->state == RT_BLOCKED && t->wakes))
 			return true;
 		any_polled |= is_polled(t);
 	}

@@ -24,13 +24,14 @@ struct rt_sched {
 	uint64_t steps, chance;  /* chance: the step at which all were last told to try again */
 	uint64_t now, next_wake; /* virtual time, ns; next_wake UINT64_MAX: none */
 	uint64_t random;
-	uint32_t alarm;   /* futex word of the watcher: counted up when it has to look at once */
-	bool watched;     /* there is one */
-	bool foreign;     /* there are threads that take no turns, or timers with handlers */
-	bool times;       /* a timer was set */
-	bool handles;     /* a signal's handler may run and wake a thread */
-	bool overdue;     /* none came for a while */
-	unsigned polling; /* tasks that wait for descriptors, or for other processes */
+	uint32_t alarm;     /* futex word of the watcher: counted up when it has to look at once */
+	bool watched;       /* there is one */
+	bool foreign;       /* there are threads that take no turns, or timers with handlers */
+	bool times;         /* a timer was set */
+	bool handles;       /* a signal's handler may run and wake a thread */
+	bool overdue;       /* none came for a while */
+	unsigned computing; /* tasks that are outside as they compute */
+	unsigned polling;   /* tasks that wait for descriptors, or for other processes */
 };
 extern struct rt_sched rt_sched;
 

@@ -54,6 +54,7 @@ struct rt_task {
 	bool woke;                  /* it may have woken others that are outside */
 	bool unsettled;             /* RT_OUTSIDE: it may be on its way back */
 	uint64_t slept, ran;        /* the same: what looks at it said (settle.c) */
+	uint64_t computed;          /* RT_OUTSIDE as it computed for long: its processor time then, ns; 0: not so */
 	uint64_t yielded_at;        /* step */
 	uint64_t paused_at;         /* changes of threads when it last paused, plus one */
 	uint64_t wakes, wakes_real; /* RT_BLOCKED: virtual and real time, ns, at which the wait ends; 0: never */

@@ -168,8 +168,11 @@ void rt_sched_pass(struct rt_task *t)
 /* From outside. The lock is held. */
 void rt_sched_queue(struct rt_task *t)
 {
-	if (t->state == RT_OUTSIDE)
+	if (t->state == RT_OUTSIDE) {
 		rt_sched.outside--;
+		rt_sched.computing -= t->computed != 0;
+		t->computed = 0;
+	}
 	t->state = RT_READY;
 	t->unsettled = false;
 	rt_sched_offer();

@@ -19,6 +19,10 @@
 #define RUNNING_LOOKS 10u
 #define RUNNING_NS UINT64_C(500000000)
 #define MOST_LOOKS 50u
+/* The same, behind a step behind which a thread has computed so long before: mostly it spins there on what no hook
+ * shows, and each time would take as long. */
+#define AGAIN_NS UINT64_C(50000000)
+#define COMPUTED_AT_MAX 64u
 
 RT_NEXT(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg));
 RT_NEXT(int, pthread_detach, (pthread_t thread));
@@ -31,21 +35,48 @@ static bool sleeps(int32_t tid)
 	return state && state != 'R' && state != 'D';
 }
 
-/* The holder is outside. The lock is held, and is released. */
-static void put_outside(struct rt_task *t)
+/* Positions of the last steps before threads computed for long. What computes less anywhere is never outside. */
+static RT_OF_RUN uintptr_t computed_at[COMPUTED_AT_MAX];
+static RT_OF_RUN unsigned computed_count;
+
+static bool has_computed_at(uintptr_t pc)
 {
+	for (unsigned i = 0; i < computed_count && i < COMPUTED_AT_MAX; i++)
+		if (computed_at[i] == pc)
+			return true;
+	return false;
+}
+
+/* The holder is outside. computed: its processor time, if it computes; 0: it sleeps. The lock is held, and is
+ * released. */
+static void put_outside(struct rt_task *t, uint64_t computed)
+{
+	if (computed && !has_computed_at(t->next.pc))
+		computed_at[computed_count++ % COMPUTED_AT_MAX] = t->next.pc;
+	t->computed = computed;
+	rt_sched.computing += computed != 0;
 	t->state = RT_OUTSIDE;
 	t->data->patience = 0;
 	rt_sched.outside++;
 	rt_sched_give(rt_sched_pick(NULL));
 }
 
-/* True if the holder, which is awake or in the recorder, is not waited for any longer. ran: its processor time then. */
-static bool computes(const struct rt_task *t, unsigned looks, uint64_t ran)
+/* True if the holder, which is awake or in the recorder, is not waited for any longer. ran: its processor time then;
+ * *now: its processor time, if that is why. */
+static bool computes(const struct rt_task *t, unsigned looks, uint64_t ran, uint64_t *now)
 {
-	uint64_t now = looks < RUNNING_LOOKS || looks >= MOST_LOOKS ? 0 : rt_sched_ran(t->tid);
+	bool again = !t->data->busy && has_computed_at(t->next.pc);
 
-	return looks >= RUNNING_LOOKS && (!now || now - ran >= RUNNING_NS);
+	*now = 0;
+	if (looks >= MOST_LOOKS)
+		return true;
+	if (looks < RUNNING_LOOKS && !again)
+		return false;
+	uint64_t is = rt_sched_ran(t->tid);
+	if (!is)
+		return looks >= RUNNING_LOOKS;
+	*now = is;
+	return is - ran >= (again ? AGAIN_NS : RUNNING_NS);
 }
 
 /* The same holder as at the last look, at the same step. */
@@ -64,10 +95,11 @@ static void look(void)
 	if (t && looks == 0)
 		ran = rt_sched_ran(t->tid);
 	/* In the recorder it waits for the collector, or for a thread that has no processor yet. */
+	uint64_t computed = 0;
 	if (looks > 0 && t->data && t->state == RT_RUNNING && !t->data->creates &&
-	    ((!t->data->busy && sleeps(t->tid)) || computes(t, looks, ran))) {
+	    ((!t->data->busy && sleeps(t->tid)) || computes(t, looks, ran, &computed))) {
 		looks = 0;
-		put_outside(t);
+		put_outside(t, computed);
 	} else {
 		rt_sched_unlock();
 	}
@@ -93,7 +125,8 @@ static unsigned end_waits(void)
 	bool any = false;
 
 	rt_sched_lock();
-	if (rt_sched.holder || rt_sched_is_settling() || (rt_sched.next_wake == UINT64_MAX && !rt_sched.polling)) {
+	if (rt_sched.holder || rt_sched_is_settling() ||
+	    (rt_sched.next_wake == UINT64_MAX && !rt_sched.polling && !rt_sched.computing)) {
 		rt_sched_unlock();
 		return LOOK_MS;
 	}
@@ -110,7 +143,7 @@ static unsigned end_waits(void)
 		}
 	}
 	bool polling = rt_sched.polling;
-	struct rt_task *next = any || polling ? rt_sched_pick(NULL) : NULL;
+	struct rt_task *next = any || polling || rt_sched.computing ? rt_sched_pick(NULL) : NULL;
 	if (next)
 		rt_sched_give(next);
 	else
