@@ -163,12 +163,21 @@ static void say_shortcomings(const struct exploring *x)
 	if (x->stopped)
 		fprintf(stderr, "racetrace: interrupted: the report is about %" PRIu32 " run%s\n", x->ended,
 		        x->ended == 1 ? "" : "s");
+	if (x->untried)
+		fprintf(stderr, "racetrace: %" PRIu32 " of %" PRIu32 " %s were not run: there was no time left\n",
+		        x->untried, x->explored, x->o.inputs ? "inputs" : "tests");
 	if (x->failed)
 		fprintf(stderr, "racetrace: %" PRIu32 " of %" PRIu32 " runs could not be recorded: %s\n", x->failed,
 		        x->ended, x->failure);
 	if (x->unkept)
 		fprintf(stderr, "racetrace: %" PRIu32 " trace%s could not be kept: %s\n", x->unkept,
 		        x->unkept == 1 ? "" : "s", x->why_unkept);
+	if (x->uninstrumented[0])
+		fprintf(
+		    stderr,
+		    "racetrace: '%s' is not instrumented: Valgrind runs it, which takes tens of times as long; gcc -g "
+		    "-fsanitize=thread makes a program that is recorded faster, and more exactly\n",
+		    x->uninstrumented);
 	if (x->uncontrollable[0])
 		fprintf(stderr, "racetrace: %s\n", x->uncontrollable);
 	else if (x->uncontrolled)

@@ -139,8 +139,9 @@ struct exploring {
 	uint32_t started, ended; /* runs */
 	uint32_t first;          /* runs before what is explored now */
 	time_t began_target;
-	uint32_t failed;       /* of them, without a trace */
-	uint32_t uncontrolled; /* whose threads ran free although the strategy would lead them */
+	uint32_t explored, untried; /* inputs or tests; of them, those that there was no time for */
+	uint32_t failed;            /* of them, without a trace */
+	uint32_t uncontrolled;      /* whose threads ran free although the strategy would lead them */
 	uint64_t next_seed;
 	time_t began;
 	bool native;               /* the program cannot be controlled: what follows runs free */
@@ -148,6 +149,7 @@ struct exploring {
 	char failure[512];         /* of the first run that failed */
 	uint32_t unkept;           /* traces that could not be moved to where they are to stay */
 	char why_unkept[512];      /* of the first of them */
+	char uninstrumented[256];  /* the first program that Valgrind ran; "": none */
 	char uncontrollable[1024]; /* of the first program that cannot be controlled: what `record` says; "": none */
 	struct predict *predict;
 	struct racefuzzer *racefuzzer;

@@ -263,6 +263,8 @@ static enum rt_status take_trace(struct exploring *x, struct run_slot *s, const 
 		snprintf(x->failure, sizeof x->failure, "%s", why.message);
 	x->failed += status != RT_OK;
 	result.analysis = a;
+	if (a && !x->uninstrumented[0] && rt_trace_info(a->trace)->binary)
+		snprintf(x->uninstrumented, sizeof x->uninstrumented, "%s", x->o.program[0]);
 	*stuck = r && shows_stuck(r);
 	status = strategy->ended ? strategy->ended(x, &result, err) : RT_OK;
 	if (r) {

@@ -30,6 +30,16 @@ static char **with_input(char *const *program, const char *path, bool *named)
 	return argv;
 }
 
+/* One of several. */
+static enum rt_status explore_target(struct exploring *x, struct rt_error *err)
+{
+	uint32_t before = x->ended;
+	enum rt_status status = explore_runs(x, err);
+	x->explored++;
+	x->untried += x->ended == before && !x->stopped;
+	return status;
+}
+
 static enum rt_status explore_input(struct exploring *x, const char *folder, const char *name, struct rt_error *err)
 {
 	char *const *program = x->o.program;
@@ -46,7 +56,7 @@ static enum rt_status explore_input(struct exploring *x, const char *folder, con
 	x->o.program = argv;
 	x->o.input = named ? input : path;
 	x->label = name;
-	enum rt_status status = explore_runs(x, err);
+	enum rt_status status = explore_target(x, err);
 	x->label = NULL;
 	x->o.program = program;
 	x->o.input = input;
@@ -166,7 +176,7 @@ static enum rt_status explore_test(struct exploring *x, const json_t *test, stru
 		json_t *before = set_environment(property(test, "ENVIRONMENT"));
 		x->o.program = argv;
 		x->label = name;
-		status = explore_runs(x, err);
+		status = explore_target(x, err);
 		x->label = NULL;
 		x->o.program = program;
 		restore_environment(before);
@@ -180,7 +190,11 @@ static enum rt_status explore_tests(struct exploring *x, struct rt_error *err)
 	json_t *json = list_tests(x->o.program);
 	const json_t *tests = json_object_get(json, "tests");
 	size_t n = json_array_size(tests);
-	enum rt_status status = n ? RT_OK : rt_error_set(err, RT_EUSAGE, "'%s' lists no tests", x->o.program[0]);
+	enum rt_status status =
+	    n ? RT_OK
+	      : rt_error_set(err, RT_EUSAGE,
+	                     "'%s' lists no tests here; ctest does in the folder of the build, or with --test-dir",
+	                     x->o.program[0]);
 	x->targets = n;
 	for (size_t i = 0; i < n; i++, x->targets--)
 		if (!status && !x->stopped)

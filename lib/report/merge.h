@@ -175,7 +175,8 @@ const char *merge_unit(const struct merge *m);
 void merge_seen_text(const struct merge *m, const struct merged_finding *f, char *text, size_t size);
 /* The same with the command that repeats the run, and the first run that itself has it observed, if that is another. */
 void merge_repeat_text(const struct merge *m, const struct merged_finding *f, char *text, size_t size);
-/* "10 runs, 1234 events; the last with anything new was run 3". Returns the runs of which anomalies are not listed. */
+/* "10 runs, 1234 events, each ending with exit status 2; the last with anything new was run 3". Returns the runs of
+ * which anomalies are not listed. */
 size_t merge_runs_text(const struct merge *m, char *text, size_t size);
 /* "all executions within 2 preemptions: ...". False: there was no search. */
 bool merge_search_text(const struct merge *m, char *text, size_t size);

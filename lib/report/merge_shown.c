@@ -69,6 +69,19 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
+/* How all runs ended, if that was as a program does that was called wrongly; NULL: not so. */
+static const char *common_end(const struct merge *m)
+{
+	const char *end = NULL;
+	for (size_t i = 0; i < m->run_count; i++) {
+		const char *of = m->runs[i].end;
+		if (of && (!strcmp(of, "exit status 0") || (end && strcmp(of, end) != 0)))
+			return NULL;
+		end = of ? of : end;
+	}
+	return end;
+}
+
 size_t merge_runs_text(const struct merge *m, char *text, size_t size)
 {
 	uint64_t events = 0;
@@ -83,6 +96,10 @@ size_t merge_runs_text(const struct merge *m, char *text, size_t size)
 	snprintf(text, size, "%zu %s%s, %" PRIu64 " event%s", m->run_count, merge_unit(m), plural(m->run_count), events,
 	         plural(events));
 	size_t n = strlen(text);
+	const char *end = common_end(m);
+	if (end)
+		snprintf(text + n, size - n, ", each ending with %.100s", end);
+	n = strlen(text);
 	if (last)
 		snprintf(text + n, size - n, "; the last with anything new was %s %" PRIu32, merge_unit(m), last);
 	return unlisted;

@@ -79,27 +79,38 @@ explore_depth() {
 	jq -r --argjson mine false "$anomalies" report.json | sed -n "s|^\([0-9]*\) race |$2 $1 \1 |p" >depths
 }
 
+# begins COUNT: whether a program's explorations may still begin.
+left_out=0
+begins() {
+	[ "$SECONDS" -ge $((60 * minutes)) ] || return 0
+	left_out=$((left_out + $1))
+	return 1
+}
 # begin FUNCTION ARGUMENT...: at the same time as others, in a folder of its own.
 running=0
 count=0
-left_out=0
 begin() {
-	[ "$SECONDS" -lt $((60 * minutes)) ] || {
-		left_out=$((left_out + 1))
-		return
-	}
 	[ "$running" -lt "$jobs" ] || wait -n
 	[ "$running" -lt "$jobs" ] && running=$((running + 1))
 	count=$((count + 1))
 	mkdir "$count"
 	(cd "$count" && "$@") &
 }
-# explore_all NAME -- COMMAND...: by all strategies.
+# A program that has begun is explored by all strategies: what some only were asked for would count as missed by the others.
 explore_all() {
-	local strategy depth
+	local strategy
+	begins "${#strategies[@]}" || return
+	names+=("$1")
 	for strategy in "${strategies[@]}"; do begin explore "$1" "$strategy" "${@:2}"; done
-	for depth in "${depths[@]}"; do begin explore_depth "$1" "$depth" "${@:2}"; done
 	begin plain "$@"
+	[ ${#depths[@]} = 0 ] || later+=("$(printf '%q ' "$@")")
+}
+# explore_depths NAME -- COMMAND...: by drfinder alone, after all else.
+explore_depths() {
+	local depth
+	begins "${#depths[@]}" || return
+	deep=$((deep + 1))
+	for depth in "${depths[@]}"; do begin explore_depth "$1" "$depth" "${@:2}"; done
 }
 sample() {
 	local expect=$top/samples/${1%.*}.expect name=${1#./} arguments=()
@@ -114,12 +125,13 @@ compile() {
 	$compiler -g -O1 -fsanitize=thread -Wno-tsan "${flags[@]}" "$1" -o "$2" -pthread 2>/dev/null
 }
 names=()
+later=()
+deep=0
 if [ "${PROGRAMS:-yes}" = yes ]; then
 	bash "$top/tests/real/build.sh" "$build/real" >build.log 2>&1 || echo "without SQLite and LevelDB: $(tail -n 1 build.log)" >&2
 	while read -r name command; do
 		[ -x "$build/real/${command%% *}" ] || continue
 		read -ra words <<<"$command"
-		names+=("$name")
 		explore_all "$name" -- "$build/real/${words[0]}" "${words[@]:1}"
 	done <<<"SQLite sqlite_tsan database 1
 LevelDB leveldb_tsan database 50"
@@ -128,7 +140,10 @@ mkdir samples
 for source in "${subjects[@]}"; do
 	app=${source%.*}
 	app=$tmp/samples/${app//\//_}
-	compile "$top/samples/$source" "$app" && sample "$source" "$app" && names+=("$source")
+	compile "$top/samples/$source" "$app" && sample "$source" "$app"
+done
+for command in "${later[@]}"; do
+	eval "explore_depths $command"
 done
 wait
 for file in all runs trials found plain depths; do cat ./*/$file >$file 2>/dev/null; done
@@ -168,7 +183,7 @@ slowdown 3.84 (FastTrack), 8.14 (ConTest), 8.7 (PCT), 6.49 (DrFinder; its first 
 PAPER
 
 [ ${#depths[@]} = 0 ] || {
-	echo "drfinder's races by the depth of the call stacks, and those of them that native, noise and pct do not find:"
+	echo "drfinder's races in $deep programs by the depth of the call stacks, and those of them that native, noise and pct do not find:"
 	awk '$1 == "native" || $1 == "noise" || $1 == "pct" { print $2, $4 }' all | sort -u >known
 	for depth in "${depths[@]}"; do
 		awk -v d="$depth" '$1 == d { print $2, $4 }' depths | sort -u >mine

@@ -242,6 +242,12 @@ for argument in @@ ""; do
 	run 0 replay --seed 1 -f json inputs.json
 	holds '.outcome == "confirmed" and (.repeat | test("corpus/a$"))'
 done
+# How many of them there was no time for is said.
+program sleeps <<<'#include <unistd.h>
+int main(void) { usleep(1200000); return 3; }'
+run 0 explore --strategy native --runs 2 --time 1 --inputs corpus -- ./sleeps
+says '^racetrace: 1 of 2 inputs were not run: there was no time left$'
+grep -q '^1 run, [0-9]* events, each ending with exit status 3' out || wrong "the end of each run is not said: $(tail -n 1 out)"
 # A run of an input is repeated by an exploration of that input alone, in which it has another number.
 program aborts <<'C'
 #include <pthread.h>
@@ -361,6 +367,7 @@ done
 gcc -g -O1 "$top/samples/hidden.c" -o plain -pthread || exit 1
 if [ -x "$(dirname "$RACETRACE")/../lib/racetrace/valgrind/racetrace-amd64-linux" ]; then
 	run 1 explore --runs 3 -f json -- ./plain
+	says "^racetrace: './plain' is not instrumented: Valgrind runs it"
 	holds '([.runs[].strategy] | index("native") | not) and any(.findings[]; (.title | test("ready")) and .verdict == "confirmed")'
 fi
 
