@@ -13,7 +13,7 @@ static void asked(struct aiocb *c, bool out, uintptr_t pc)
 	if (!rt_recording())
 		return;
 	rt_fd_uses(c->aio_fildes, pc);
-	rt_request_notifies(&c->aio_sigevent, &c->aio_sigevent, pc);
+	rt_request_notifies_in(&c->aio_sigevent, pc);
 	if (!out)
 		return;
 	rt_emit_range(RT_OP_READ, (const void *)c->aio_buf, c->aio_nbytes, pc);

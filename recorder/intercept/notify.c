@@ -83,7 +83,7 @@ CALL(int, timer_settime,
      IN(new), if (r == 0) OUT(old))
 
 /*
- * A function that the C library calls in a thread that it makes for it, unseen. One for all requests of a position with
+ * A function that the C library calls in a thread that it makes for it, unseen. One for all calls of a position with
  * equal events; each stays, as it may be called until the program ends.
  */
 struct notice {
@@ -133,12 +133,12 @@ static struct sigevent *observed(struct sigevent *event, struct sigevent *mine, 
 
 	if (!event || event->sigev_notify != SIGEV_THREAD || !rt_recording())
 		return event;
-	n = event->sigev_notify_function == notified ? event->sigev_value.sival_ptr : notice_of(event, queue, pc);
+	before(RT_OBJECT_SIGNAL, pc); /* so it may be called where all threads wait */
+	rt_turn_foreign();
+	n = notice_of(event, queue, pc);
 	if (!n)
 		return event;
 	before((uintptr_t)n, pc);
-	before(RT_OBJECT_SIGNAL, pc); /* so it may be called where all threads wait */
-	rt_turn_foreign();
 	*mine = *event;
 	mine->sigev_notify_function = notified;
 	mine->sigev_value.sival_ptr = n;
@@ -150,6 +150,76 @@ struct sigevent *rt_request_notifies(struct sigevent *event, struct sigevent *mi
 	if (event && event->sigev_notify == SIGEV_SIGNAL)
 		rt_timer_set(pc);
 	return observed(event, mine, OF_REQUEST, pc);
+}
+
+/*
+ * The event of a request is the program's own memory, and is read when the request is done. One of these functions
+ * stands there then, and from then on; the value stays the program's, which may change it alone from one request to the
+ * next. Each is for the requests of one position with one function.
+ */
+enum { CALLBACKS = 32, VALUES = 64 };
+static struct callback {
+	void (*_Atomic function)(union sigval);
+	_Atomic uintptr_t pc;
+	char objects[VALUES]; /* by value: what orders the call behind the request */
+} callbacks[CALLBACKS];
+
+static uintptr_t order_of(const struct callback *c, union sigval value)
+{
+	return (uintptr_t)&c->objects[rt_object_mix((uintptr_t)value.sival_ptr) % VALUES];
+}
+
+static void called_back(const struct callback *c, union sigval value)
+{
+	rt_thread_adopt(c->pc);
+	after(order_of(c, value), c->pc);
+	c->function(value);
+}
+
+#define EIGHT(of, n) of(0##n##0) of(0##n##1) of(0##n##2) of(0##n##3) of(0##n##4) of(0##n##5) of(0##n##6) of(0##n##7)
+#define ALL(of) EIGHT(of, 0) EIGHT(of, 1) EIGHT(of, 2) EIGHT(of, 3)
+#define STUB(i)                                                                                                        \
+	static void stub_##i(union sigval value)                                                                       \
+	{                                                                                                              \
+		called_back(&callbacks[i], value);                                                                     \
+	}
+#define NAME(i) stub_##i,
+ALL(STUB)
+static void (*const stubs[CALLBACKS])(union sigval) = {ALL(NAME)};
+
+/* The one for the function at the position; CALLBACKS: there are too many. */
+static unsigned callback_of(void (*function)(union sigval), uintptr_t pc)
+{
+	unsigned i = 0;
+	for (; i < CALLBACKS; i++) {
+		void (*none)(union sigval) = NULL;
+		if (callbacks[i].function == function && callbacks[i].pc == pc)
+			break;
+		if (atomic_compare_exchange_strong(&callbacks[i].function, &none, function)) {
+			callbacks[i].pc = pc;
+			break;
+		}
+	}
+	return i;
+}
+
+void rt_request_notifies_in(struct sigevent *event, uintptr_t pc)
+{
+	if (event->sigev_notify == SIGEV_SIGNAL)
+		rt_timer_set(pc);
+	if (event->sigev_notify != SIGEV_THREAD || !rt_recording())
+		return;
+	void (*function)(union sigval) = event->sigev_notify_function;
+	for (unsigned i = 0; i < CALLBACKS; i++)
+		if (event->sigev_notify_function == stubs[i])
+			function = callbacks[i].function;
+	before(RT_OBJECT_SIGNAL, pc);
+	rt_turn_foreign();
+	unsigned i = callback_of(function, pc);
+	if (i == CALLBACKS)
+		return;
+	before(order_of(&callbacks[i], event->sigev_value), pc);
+	event->sigev_notify_function = stubs[i];
 }
 
 RT_INTERPOSE(int, timer_create, (clockid_t clock, struct sigevent *restrict event, timer_t *restrict timer))

@@ -28,9 +28,10 @@
 
 /*
  * Before a request that threads of the C library's own work on: the program's event, or in `mine` one that has its
- * function recorded. Both may be the same object, which the C library then reads when it is done.
+ * function recorded. _in: so has the event itself then, which the C library reads when it is done.
  */
 struct sigevent *rt_request_notifies(struct sigevent *event, struct sigevent *mine, uintptr_t pc);
+void rt_request_notifies_in(struct sigevent *event, uintptr_t pc);
 
 /* The kernel's number of this thread; 0: unknown. Asked for once. */
 int rt_tid(void);

@@ -47,7 +47,7 @@ static void asks_one(struct sigevent event)
 }
 static void asks_again(struct sigevent event)
 {
-	(void)event; /* which the request still has */
+	request.aio_sigevent.sigev_value = event.sigev_value; /* the function is still there */
 	must(aio_write(&request) == 0);
 }
 static void asks_to_sync(struct sigevent event)
@@ -118,7 +118,11 @@ int main(void)
 	name_run();
 	asks_one(event);
 	sem_wait(&done);
+	event.sigev_value.sival_int = 3;
 	GIVES(again, asks_again(event)); /* @again */
 	sem_wait(&done);
+#ifdef FIXED
+	must(again == 6); /* the value was the second's own */
+#endif
 	return 0;
 }
