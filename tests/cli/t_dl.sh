@@ -2,12 +2,9 @@
 # t_dl.sh [BUILD]: modules that come and go under the recorder: found as without it, seen to be loaded and unloaded, and
 # their source positions known although they are gone at the end.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-build=${1:-${BUILD:-build}}
-racetrace=$build/bin/racetrace
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-fail=0
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE tmp=$SCRATCH
+cd "$top" || exit 1
 mkdir "$tmp/plugins"
 "${CXX:-g++}" -g -O1 -fsanitize=thread -shared -fPIC tests/recorder/dl/plugin.cpp -o "$tmp/plugins/plugin.so" &&
 	"${CC:-gcc}" -g -O1 -D_GNU_SOURCE -fsanitize=thread tests/recorder/dl/program.c -o "$tmp/program" \

@@ -1,11 +1,9 @@
 #!/bin/bash
 # t_ending.sh [BUILD]: other threads have a moment when main ends; record --vary makes another run of it.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-racetrace=${1:-${BUILD:-build}}/bin/racetrace
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-fail=0
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE tmp=$SCRATCH
+cd "$top" || exit 1
 for program in ending first; do
 	"${CC:-gcc}" -g -O1 -D_GNU_SOURCE -fsanitize=thread "tests/recorder/$program.c" -o "$tmp/$program" -pthread || exit 1
 done

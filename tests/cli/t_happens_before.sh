@@ -3,11 +3,9 @@
 # said to race, and are by nothing else. What only a racing flag orders races, whichever write the read of the flag saw.
 # RT_FLAG_RUNS: recordings of that (10).
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-racetrace=${1:-${BUILD:-build}}/bin/racetrace
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-fail=0
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE tmp=$SCRATCH
+cd "$top" || exit 1
 
 # check SOURCE OUTPUT RACES
 check() {

@@ -2,12 +2,8 @@
 # t_lost.sh [BUILD]: threads that could not be recorded. The trace says so, and nothing is observed of what they may have
 # ordered.
 set -u
-top=$(cd "$(dirname "$0")/../.." && pwd)
-racetrace=$(cd "${1:-${BUILD:-$top/build}}" && pwd)/bin/racetrace
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-fail=0
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE tmp=$SCRATCH
 "${CC:-gcc}" -g -O1 -D_GNU_SOURCE -fsanitize=thread "$top/tests/recorder/lost.c" -o lost -pthread || exit 1
 
 # verdicts TRACE: "variable verdict reasons" of each race.

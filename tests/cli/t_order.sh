@@ -2,10 +2,9 @@
 # t_order.sh [BUILD]: synchronisation events of a crowd of threads stand in an order in which they can have happened.
 # RT_ORDER_RUNS: recordings under load (200).
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-racetrace=${1:-${BUILD:-build}}/bin/racetrace
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE tmp=$SCRATCH
+cd "$top" || exit 1
 "${CC:-gcc}" -g -O1 -D_GNU_SOURCE -fsanitize=thread tests/recorder/order.c -o "$tmp/order" -pthread || exit 1
 "$racetrace" record -o "$tmp/trace" -- "$tmp/order" || { echo "the program ended with status $?"; exit 1; }
 "$racetrace" dump --format jsonl --kind lock,condition,semaphore,barrier,heap "$tmp/trace" |

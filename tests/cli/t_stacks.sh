@@ -2,11 +2,9 @@
 # t_stacks.sh [BUILD]: call stacks are right after the program has left functions by longjmp, siglongjmp out of a signal's
 # handler, and an exception; and in what a library that is not instrumented calls back (libgomp).
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-build=${1:-${BUILD:-build}}
-racetrace=$build/bin/racetrace
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE tmp=$SCRATCH
+cd "$top" || exit 1
 
 cat >"$tmp/program.cpp" <<'END'
 #include <csetjmp>

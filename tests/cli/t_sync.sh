@@ -2,12 +2,9 @@
 # t_sync.sh [BUILD]: each program of tests/recorder is recorded, and what the trace says of the objects that it names is
 # compared with the program's comments (tests/recorder/named.h). RECORD and DUMP may name other commands.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-build=${1:-${BUILD:-build}}
-racetrace=$build/bin/racetrace
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-fail=0
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+racetrace=$RACETRACE tmp=$SCRATCH
+cd "$top" || exit 1
 
 # expected FILE: "THREAD: event, event" lines, one a thread.
 expected() {
