@@ -1,7 +1,8 @@
 /*
  * predict: what the analysis of one run finds is what the next ones do. A run that takes the schedule of a race, or in
  * which reads see other writes, may come to code that no run before came to; it is analyzed in turn. So may a run in
- * which two threads take turns at a lock or an atomic variable the other way round than in all runs before. And a run
+ * which two threads take turns at a lock or an atomic variable the other way round than in all runs before, or one in
+ * which a thread's turn comes between two of another. And a run
  * whose threads are held at the places of all races, as RaceFuzzer does at those of one: each meeting goes either way,
  * where a schedule has one meeting of one pair. The same for atomicity violations, ASVs and deadlocks: first, if they
  * are many. And a run in which threads are held at every lock, if some pair was
@@ -50,7 +51,9 @@ static const struct {
 struct candidate {
 	char fingerprint[17];
 	struct rt_plan *plan; /* NULL: it was run, or it has none */
-	char at[2][300];      /* "": none; else positions that a run is to come to in this order, at one object */
+	/* "": none; else positions that a run is to come to in this order, at one object: by one thread and another, or
+	 * by one, another, and the first again. */
+	char at[3][300];
 	enum sweep sweep;
 	bool open; /* it was not run */
 	enum outcome_order resolve;
@@ -152,8 +155,8 @@ static bool order_run(struct exploring *x, struct candidate *c, struct run_order
 	order->strategy = "racefuzzer";
 	if (!run_order_add(order, "--pattern=sequence"))
 		return false;
-	for (int i = 0; i < 2; i++) {
-		snprintf(option, sizeof option, "--at=%d/0:%s", i, c->at[i]);
+	for (int i = 0; i < 3 && c->at[i][0]; i++) {
+		snprintf(option, sizeof option, "--at=%d/0:%s", i % 2, c->at[i]);
 		if (!run_order_add(order, option))
 			return false;
 	}
@@ -378,32 +381,61 @@ static uint64_t turn_key(const struct rt_trace *trace, uint64_t first, uint64_t 
 }
 
 /* Turns that no run had the other way round: one that tries to is a candidate, and one run for all of them. */
-static enum rt_status take_on_turns(struct predict *p, const struct analysis *a, bool new_code, struct rt_error *err)
+static bool take_on_pairs(struct predict *p, const struct rt_trace *trace, const struct turns *t, bool new_code)
 {
-	struct turn *turns;
-	size_t n, taken = 0;
+	size_t taken = 0;
 	bool added, ok = true;
-	enum rt_status status = turns_of(a->trace, &turns, &n, err);
-	if (status)
-		return status;
-	for (size_t i = 0; ok && i < n; i++)
-		ok = set_add(&p->turns, turn_key(a->trace, turns[i].first, turns[i].second), &added);
-	for (size_t i = 0; ok && i < n && taken < NEW_SCHEDULES; i++) {
+	for (size_t i = 0; ok && i < t->count; i++)
+		ok = set_add(&p->turns, turn_key(trace, t->items[i].first, t->items[i].second), &added);
+	for (size_t i = 0; ok && i < t->count && taken < NEW_SCHEDULES; i++) {
+		const struct turn *turn = &t->items[i];
 		struct candidate c = {.open = true, .score = (new_code ? 1 : 0) + 0.55, .resolve = OUTCOME_NO_ORDER};
-		if (!put_position(a->trace, turns[i].second, c.at[0], sizeof c.at[0]) ||
-		    !put_position(a->trace, turns[i].first, c.at[1], sizeof c.at[1]))
+		if (!put_position(trace, turn->second, c.at[0], sizeof c.at[0]) ||
+		    !put_position(trace, turn->first, c.at[1], sizeof c.at[1]))
 			continue;
-		ok = set_add(&p->turns, turn_key(a->trace, turns[i].second, turns[i].first), &added);
+		ok = set_add(&p->turns, turn_key(trace, turn->second, turn->first), &added);
 		if (!ok || !added)
 			continue;
-		ok = add_candidate(p, &c) && add_place(&p->at[SWEEP_TURNS], a->trace, turns[i].first) &&
-		     add_place(&p->at[SWEEP_TURNS], a->trace, turns[i].second);
+		ok = add_candidate(p, &c) && add_place(&p->at[SWEEP_TURNS], trace, turn->first) &&
+		     add_place(&p->at[SWEEP_TURNS], trace, turn->second);
 		p->news = true;
 		taken++;
 	}
-	if (ok && taken)
-		ok = add_sweep(p, SWEEP_TURNS, new_code, false);
-	free(turns);
+	return ok && (!taken || add_sweep(p, SWEEP_TURNS, new_code, false));
+}
+
+/* The same for turns that no run had between two of another thread. */
+static bool take_on_between(struct predict *p, const struct rt_trace *trace, const struct turns *t, bool new_code)
+{
+	size_t taken = 0;
+	bool added, ok = true;
+	for (int unseen = 0; unseen < 2; unseen++)
+		for (size_t i = 0; ok && i < t->between_count && taken < NEW_SCHEDULES; i++) {
+			const struct between *b = &t->between[i];
+			struct candidate c = {
+			    .open = true, .score = (new_code ? 1 : 0) + 0.29, .resolve = OUTCOME_NO_ORDER};
+			if (b->seen == unseen)
+				continue;
+			uint64_t key = turn_key(trace, b->before, b->turn) ^ position_key(trace, b->after);
+			ok = set_add(&p->turns, key ? key : 1, &added);
+			if (!ok || !added || !unseen || !put_position(trace, b->before, c.at[0], sizeof c.at[0]) ||
+			    !put_position(trace, b->turn, c.at[1], sizeof c.at[1]) ||
+			    !put_position(trace, b->after, c.at[2], sizeof c.at[2]))
+				continue;
+			ok = add_candidate(p, &c);
+			taken++;
+		}
+	return ok;
+}
+
+static enum rt_status take_on_turns(struct predict *p, const struct analysis *a, bool new_code, struct rt_error *err)
+{
+	struct turns turns;
+	enum rt_status status = turns_of(a->trace, &turns, err);
+	if (status)
+		return status;
+	bool ok = take_on_pairs(p, a->trace, &turns, new_code) && take_on_between(p, a->trace, &turns, new_code);
+	turns_release(&turns);
 	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
 }
 

@@ -1,0 +1,160 @@
+#!/bin/bash
+# t_turns.sh [BUILD]: bugs without a race, in which another thread's turn has to come between two that a thread has at one lock or atomic variable: predict tries those
+# that no run had.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+
+program() {
+	gcc -g -O1 -fsanitize=thread -xc - -o "$1" -pthread || exit 1
+}
+
+# The signal comes after the flag was seen unset, and before the wait.
+program missed <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t set = PTHREAD_COND_INITIALIZER;
+static int ready;
+static void *waits(void *arg)
+{
+	pthread_mutex_lock(&m);
+	int seen = ready;
+	pthread_mutex_unlock(&m);
+	if (!seen) {
+		pthread_mutex_lock(&m);
+		pthread_cond_wait(&set, &m);
+		pthread_mutex_unlock(&m);
+	}
+	return arg;
+}
+static void *sets(void *arg)
+{
+	for (volatile int i = 0; i < 100; i++)
+		continue;
+	pthread_mutex_lock(&m);
+	ready = 1;
+	pthread_cond_signal(&set);
+	pthread_mutex_unlock(&m);
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	pthread_create(&t[0], NULL, waits, NULL);
+	pthread_create(&t[1], NULL, sets, NULL);
+	pthread_join(t[0], NULL);
+	return pthread_join(t[1], NULL);
+}
+C
+run 1 explore --runs 6 -f json -- ./missed
+holds 'any(.runs[]; .end == "deadlock") and (.findings | length) == 1'
+
+# Three changes of threads: each thread leaves a state that only the other one goes on from.
+program states <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+static int state;
+static void *first(void *arg)
+{
+	pthread_mutex_lock(&m);
+	if (state == 0)
+		state = 1;
+	pthread_mutex_unlock(&m);
+	pthread_mutex_lock(&other);
+	pthread_mutex_unlock(&other);
+	pthread_mutex_lock(&m);
+	state = state == 2 ? 3 : 0;
+	pthread_mutex_unlock(&m);
+	return arg;
+}
+static void *second(void *arg)
+{
+	pthread_mutex_lock(&m);
+	if (state == 1)
+		state = 2;
+	pthread_mutex_unlock(&m);
+	pthread_mutex_lock(&other);
+	pthread_mutex_unlock(&other);
+	pthread_mutex_lock(&m);
+	if (state == 3)
+		abort();
+	pthread_mutex_unlock(&m);
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	pthread_create(&t[0], NULL, first, NULL);
+	pthread_create(&t[1], NULL, second, NULL);
+	pthread_join(t[0], NULL);
+	return pthread_join(t[1], NULL);
+}
+C
+run 1 explore --runs 10 -f json -- ./states
+holds 'any(.findings[]; .kinds == ["crash"])'
+
+# ABA: while one thread takes the top of a stack another takes two and gives the first back.
+program aba <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+struct node {
+	struct node *next;
+	int id;
+};
+static struct node pool[3];
+static _Atomic(struct node *) top;
+static _Atomic int taken[3];
+static struct node *pop(void)
+{
+	struct node *first, *next;
+	do {
+		first = atomic_load(&top);
+		if (!first)
+			return NULL;
+		next = first->next;
+	} while (!atomic_compare_exchange_strong(&top, &first, next));
+	return first;
+}
+static void push(struct node *n)
+{
+	struct node *first = atomic_load(&top);
+	do
+		n->next = first;
+	while (!atomic_compare_exchange_strong(&top, &first, n));
+}
+static void take(struct node *n)
+{
+	if (n && atomic_fetch_add(&taken[n->id], 1))
+		abort();
+}
+static void *takes(void *arg)
+{
+	take(pop());
+	take(pop());
+	return arg;
+}
+static void *gives_back(void *arg)
+{
+	struct node *n = pop();
+	take(pop());
+	if (n)
+		push(n);
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	for (int i = 0; i < 3; i++) {
+		pool[i].id = i;
+		push(&pool[i]);
+	}
+	pthread_create(&t[0], NULL, takes, NULL);
+	pthread_create(&t[1], NULL, gives_back, NULL);
+	pthread_join(t[0], NULL);
+	return pthread_join(t[1], NULL);
+}
+C
+run 1 explore --runs 20 -f json -- ./aba
+holds 'any(.findings[]; .kinds == ["crash"])'
+exit $fail
