@@ -103,6 +103,7 @@ void debug_release(struct debug *d)
 		free(image->units);
 		free(image->ranges);
 		free(image->symbols);
+		symbol_places_release(&image->places);
 	}
 	free(d->images);
 	dwfl_end(d->dwfl);

@@ -6,6 +6,7 @@
 #define RECORDER_COLLECTOR_DEBUG_H
 
 #include "recorder/collector/maps.h"
+#include "recorder/collector/symbol.h"
 
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
@@ -71,6 +72,7 @@ struct debug_image {
 	struct debug_symbol *symbols; /* by address; gathered on demand */
 	size_t symbol_count, symbol_size;
 	bool gathered;
+	struct symbol_places places;
 };
 
 struct debug {

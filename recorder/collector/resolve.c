@@ -199,14 +199,10 @@ static size_t frames_from_debug(struct resolver *r, struct debug_image *image, u
 }
 
 /* The symbol that contains an address; NULL if there is none. */
-static const char *symbol_at(struct resolver *r, const struct debug_image *image, uint64_t address)
+static const char *symbol_at(struct resolver *r, struct debug_image *image, uint64_t address)
 {
-	GElf_Off offset;
-	GElf_Sym symbol;
-	const char *name = dwfl_module_addrinfo(image->module, address, &offset, &symbol, NULL, NULL, NULL);
-	if (!name || (symbol.st_size && offset >= symbol.st_size))
-		return NULL;
-	return function_name(r, name);
+	const char *name = symbol_places_name(&image->places, image->module, address);
+	return name ? function_name(r, name) : NULL;
 }
 
 size_t resolver_frames(struct resolver *r, uint64_t pc, struct rt_frame frames[RESOLVE_FRAMES_MAX])

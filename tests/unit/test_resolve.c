@@ -1,4 +1,5 @@
 /* Source positions and variables: this test's own code and data, which the compiler has described to itself. */
+#include "recorder/collector/debug.h"
 #include "recorder/collector/resolve.h"
 #include "tests/unit/suite.h"
 #include "tracefmt/trace.h"
@@ -118,6 +119,46 @@ START_TEST(test_a_function_of_a_library_is_named_by_its_symbol)
 	ck_assert_str_eq(frames[0].function, "a64l");
 	ck_assert_ptr_null(frames[0].file);
 	ck_assert(!strncmp(frames[0].module, "libc.so", 7));
+}
+END_TEST
+
+/* Of every so many symbols of the module; the time that libdwfl takes for all is that of their number squared. */
+static unsigned compare_symbols(struct debug_image *image, int every)
+{
+	unsigned compared = 0;
+	for (int i = 1, n = dwfl_module_getsymtab(image->module); i < n; i++) {
+		GElf_Sym symbol, found;
+		GElf_Addr start;
+		GElf_Off offset;
+		if (!dwfl_module_getsym_info(image->module, i, &symbol, &start, NULL, NULL, NULL) ||
+		    symbol.st_shndx == SHN_UNDEF || GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
+			continue;
+		const GElf_Addr at[] = {start, start + symbol.st_size / 2, start + symbol.st_size, start - 1};
+		for (unsigned k = 0; k < sizeof at / sizeof *at; k++) {
+			const char *name = symbol_places_name(&image->places, image->module, at[k]);
+			if (i % every)
+				continue;
+			const char *other =
+			    dwfl_module_addrinfo(image->module, at[k], &offset, &found, NULL, NULL, NULL);
+			if (other && found.st_size && offset >= found.st_size)
+				other = NULL;
+			ck_assert_pstr_eq(name, other);
+			compared++;
+		}
+	}
+	return compared;
+}
+
+START_TEST(test_a_symbol_is_the_one_that_libdwfl_finds)
+{
+	enum { OF_PROGRAM = 20, OF_LIBRARIES = 100 };
+	struct debug debug = {0};
+	unsigned compared = 0;
+	ck_assert_int_eq(debug_open(&debug, &modules, &error), RT_OK);
+	for (size_t i = 0; i < debug.image_count; i++)
+		compared += compare_symbols(&debug.images[i], i ? OF_LIBRARIES : OF_PROGRAM);
+	ck_assert_uint_gt(compared, 400);
+	debug_release(&debug);
 }
 END_TEST
 
@@ -263,6 +304,7 @@ SUITE(resolve)
 	tcase_add_test(positions, test_a_return_address_is_resolved_to_the_line_of_the_call);
 	tcase_add_test(positions, test_inlined_calls_give_a_frame_each_with_the_line_of_the_call);
 	tcase_add_test(positions, test_a_function_of_a_library_is_named_by_its_symbol);
+	tcase_add_test(positions, test_a_symbol_is_the_one_that_libdwfl_finds);
 	tcase_add_test(positions, test_an_address_outside_all_modules_has_no_frames);
 	tcase_add_test(positions, test_a_module_whose_file_is_gone_is_left_out);
 	suite_add_tcase(s, positions);
