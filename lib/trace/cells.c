@@ -83,7 +83,7 @@ static bool may_acquire(const struct rt_event *e)
 static void keep_value(struct loader *l, const struct rt_event *e, uint32_t event)
 {
 	struct model *m = l->m;
-	if (!e->arg || e->arg > sizeof e->value)
+	if (!e->arg || e->arg > sizeof e->value || (e->arg == sizeof e->value && reused_has(&l->reused, e->value)))
 		return;
 	if (!vec_reserve(&m->values, &l->value_capacity, (uint64_t)m->value_count + 1, sizeof *m->values)) {
 		l->failed = true;

@@ -9,6 +9,7 @@
 #include "lib/trace/intern.h"
 #include "lib/trace/jumps.h"
 #include "lib/trace/own_code.h"
+#include "lib/trace/reused.h"
 #include "lib/trace/shadow.h"
 #include "tracefmt/alias.h"
 
@@ -156,6 +157,7 @@ struct loader {
 	uint32_t benign_count, benign_capacity;
 	struct objects *objects; /* objects.c */
 	struct alloc_uses alloc_uses;
+	struct reused reused;    /* after pass one */
 	struct thread_end *ends; /* by thread, after pass one */
 	uint32_t end_count;
 	struct handed *handed; /* borrowed */

@@ -160,6 +160,8 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 	l->alloc_uses.addr = e->addr;
 	if (rt_op_is_access(e->op)) {
 		t->accesses_local |= e->addr - t->local < t->local_size;
+		if (e->flags & RT_F_FREE)
+			l->failed |= !reused_add(&l->reused, e->addr, e->arg, true);
 		if (!ignored(t, e->op))
 			shadow_touch(&l->shadow, e->addr, e->arg, e->thread, rt_op_writes(e->op));
 		return;
@@ -193,6 +195,8 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 	case RT_OP_MAP:
 	case RT_OP_UNMAP:
 	case RT_OP_NEW_MEMORY:
+		if (e->op == RT_OP_ALLOC)
+			l->failed |= !reused_add(&l->reused, e->addr, e->arg, false);
 		if (e->op == RT_OP_ALLOC && l->shadow.forked && !t->ignored[1])
 			alloc_uses_alloc(l, e, renewed(e));
 		else
@@ -461,6 +465,7 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 	enum rt_status status = run_pass(l, PASS_ONE, pass_one, batch, options, err);
 	if (status)
 		return status;
+	reused_settle(&l->reused);
 	l->early = l->roots > 1;
 	size_t hidden;
 	rt_trace_hidden_atomics(l->trace, &hidden);
@@ -533,6 +538,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		rt_aliases_release(&l->aliases);
 		loader_objects_release(l);
 		alloc_uses_release(l);
+		reused_release(&l->reused);
 		ownership_free(l->ownership);
 	}
 	machine_release(&machine);

@@ -111,6 +111,29 @@ static enum verdict verdict_of(const char *header, const char *events, uint32_t 
 	ACCESS(1, "write", "0x1000", "8", "")                                                                          \
 	ACQ(1) store REL(1) ACQ(2) load REL(2) ACCESS(2, "write", "0x1000", "8", "")
 
+START_TEST(a_pointer_to_memory_that_was_given_out_twice_is_no_value)
+{
+#define HEAP(t, op, more) "{\"op\":\"" op "\",\"object\":\"0x5000\",\"arg\":64,\"thread\":\"T" #t "\"" more "}\n"
+	const char *p = MESSAGE(ACCESS(1, "write", "0x2000", "8", VALUE("0x5010")),
+	                        ACCESS(2, "read", "0x2000", "8", VALUE("0x5010")));
+	const char *before = ACQ(0) ACCESS(0, "write", "0x2000", "8", VALUE("0x5010")) REL(0);
+	const char *once = HEAP(0, "alloc", ""), *freed = HEAP(0, "write", ",\"flags\":[\"free\"]");
+	const char *again = HEAP(1, "alloc", "");
+	char text[4096];
+	/* Thread 0 has published the same block. */
+	snprintf(text, sizeof text, "%s%s%s", once, before, p);
+	ck_assert_int_eq(verdict_of("", text, 5, 12), VERDICT_PROVED);
+	snprintf(text, sizeof text, "%s%s%s%s", once, before, freed, p);
+	ck_assert_int_eq(verdict_of("", text, 6, 13), VERDICT_PROVED);
+	/* It has published another one, that thread 1 has the memory of. */
+	snprintf(text, sizeof text, "%s%s%s%s%s", once, before, freed, again, p);
+	ck_assert_int_ne(verdict_of("", text, 7, 14), VERDICT_PROVED);
+	snprintf(text, sizeof text, "%s%s%s%s", before, freed, again, p);
+	ck_assert_int_ne(verdict_of("", text, 6, 13), VERDICT_PROVED);
+#undef HEAP
+}
+END_TEST
+
 START_TEST(parts_of_accesses_have_parts_of_values)
 {
 	/* The read's upper half is what memory began with, as another read of it tells. */
@@ -263,6 +286,7 @@ SUITE(values)
 	suite_add_tcase(s, c);
 	c = tcase_create("rules");
 	tcase_add_test(c, parts_of_accesses_have_parts_of_values);
+	tcase_add_test(c, a_pointer_to_memory_that_was_given_out_twice_is_no_value);
 	tcase_add_test(c, memory_begins_as_0_where_the_trace_says_so);
 	tcase_add_test(c, memory_that_was_allocated_begins_as_nothing_certain);
 	tcase_add_test(c, a_write_that_a_read_contradicts_is_like_no_other);
