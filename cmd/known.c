@@ -16,7 +16,7 @@ static const struct argp_option options[] = {
     {"suppressions", OPT_SUPPRESSIONS, "FILE", 0,
      "Leave out findings that the rules of FILE match, in ThreadSanitizer's syntax or as finding:FINGERPRINT; "
      "'racetrace "
-     "suppress' writes such a file. Rules that match nothing are reported",
+     "suppress' writes such a file. Rules without a match are reported",
      0},
     {0}};
 

@@ -12,9 +12,8 @@ struct settings {
 };
 
 static const char doc[] =
-    "Make one report of all parts that 'racetrace analyze --shard=I/N' wrote: the report that 'racetrace analyze' "
-    "without "
-    "it writes. The trace is read again; it must be where it was.\v"
+    "Makes one report of all parts that 'racetrace analyze --shard=I/N' wrote. It is the report that 'racetrace "
+    "analyze' writes without --shard. The trace is read again; it must be where it was.\v"
     "Exit status: as of 'racetrace analyze'; 3 too if a part is missing, damaged or of another analysis.";
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -221,7 +221,7 @@ static const struct argp_option option_table[] = {
     {"exit-sleep", OPTION_EXIT_SLEEP, "MS", 0,
      "When main returns or exit() is called, let the other threads run for at most MS milliseconds (1000)", 0},
     {"fix-time", OPTION_FIX_TIME, NULL, 0,
-     "With --serial: start the clocks at the same time in each run; they advance with what the threads do", 0},
+     "With --serial: start the clocks at the same time in each run; they go on with what the threads do", 0},
     {"idle", OPTION_IDLE, NULL, 0,
      "Start PROGRAM with the recorder idle, in place of this command: --pid records it later", 0},
     {"learn", OPTION_LEARN, "OUTCOME", 0,

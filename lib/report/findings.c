@@ -167,7 +167,7 @@ static uint64_t stable_variable(const struct report *r, const struct anomaly *a)
 	else if (about && s.block.alloc)
 		alloc = description_of(r->descriptions, s.block.alloc);
 	if (alloc) {
-		struct place place = place_of_stack(r, alloc->stack, alloc->stack_count);
+		struct place place = place_of_allocation(r, alloc);
 		return stable_place(&place);
 	}
 	XXH3_state_t state;

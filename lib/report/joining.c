@@ -192,7 +192,7 @@ static uint64_t identity_of(const struct joining *j, const struct anomaly *a)
 	digest_text(&state, s.kind);
 	const struct description *alloc = s.block.alloc ? description_of(r->descriptions, s.block.alloc) : NULL;
 	if (alloc) {
-		struct place place = place_of_stack(r, alloc->stack, alloc->stack_count);
+		struct place place = place_of_allocation(r, alloc);
 		uint64_t key = place_key(&place);
 		digest_number(&state, key);
 		if (member_of(j, a, name))

@@ -52,6 +52,16 @@ static void own_stack(const struct report *r, const struct description *d, struc
 	}
 }
 
+struct place place_of_allocation(const struct report *r, const struct description *alloc)
+{
+	struct own_stack own;
+	size_t i = 0;
+	own_stack(r, alloc, &own);
+	while (i + 1 < own.count && frame_allocates(own.places[i].frame))
+		i++;
+	return i ? own.places[i] : place_of_stack(r, alloc->stack, alloc->stack_count);
+}
+
 static bool same_function(const struct place *a, const struct place *b)
 {
 	return place_function_key(a) == place_function_key(b);

@@ -17,6 +17,8 @@ struct place {
 
 /* Innermost frame of the user's own source in a stack; where there is none, the innermost frame of all. */
 struct place place_of_stack(const struct report *r, const uint64_t *stack, size_t count);
+/* Where a described event allocates: outside of the user's functions that allocate for their callers. */
+struct place place_of_allocation(const struct report *r, const struct description *alloc);
 /* That of an event which the report describes. Of an acquire: outside of a function that locks for its callers. */
 struct place place_of(const struct report *r, uint32_t e);
 /* The user's own caller of that place's function; frame: NULL, there is none. */

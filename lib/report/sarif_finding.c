@@ -42,7 +42,7 @@ static void put_related(struct sarif *s, const struct finding *f, size_t first)
 	const struct description *alloc =
 	    subject_of(s->r, a, &subject) ? description_of(s->r->descriptions, subject.block.alloc) : NULL;
 	if (alloc) {
-		struct place place = place_of_stack(s->r, alloc->stack, alloc->stack_count);
+		struct place place = place_of_allocation(s->r, alloc);
 		if (place.frame && place.frame->file)
 			sarif_location(&s->w, s->r, NULL, place.frame, "the memory was allocated here");
 	}

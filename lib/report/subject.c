@@ -1,6 +1,8 @@
 /* Names of variables and locks; see subject.h. */
 #include "lib/report/subject.h"
 
+#include "lib/trace/own_code.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,18 +49,31 @@ void subject_needs(const struct anomaly *anomaly, char text[SUBJECT_NEEDS_MAX])
 	                                  : "reads to see another write than they");
 }
 
-/* "heap block from make_queue (queue.c:12) + 16": named by the innermost call that has a source position. */
+/* The innermost call that has a source position; outside of a function that allocates for its callers. */
+static const struct rt_frame *allocating_frame(const struct report *r, const struct description *alloc)
+{
+	const struct rt_frame *frame = NULL;
+	for (size_t i = 0; alloc && i < alloc->stack_count; i++) {
+		size_t n = 0;
+		const struct rt_frame *f = rt_trace_frames(r->analysis->trace, alloc->stack[i], &n);
+		for (size_t k = 0; k < n && (k == 0 || frame); k++) {
+			bool better = f[k].file && (!frame || !frame->file || !frame_is_library(&f[k]));
+			if (better || (!frame && f[k].function))
+				frame = &f[k];
+			if (frame && frame->file && !frame_allocates(frame))
+				return frame;
+		}
+	}
+	return frame;
+}
+
+/* "heap block from make_queue (queue.c:12) + 16". */
 static void block_name(const struct report *r, const struct memory_block *block, uint64_t addr,
                        char name[SUBJECT_NAME_MAX])
 {
 	const char *what = block->mapped ? "mapping" : "heap block";
 	const struct description *alloc = description_of(r->descriptions, block->alloc);
-	const struct rt_frame *frame = NULL;
-	for (size_t i = 0; alloc && i < alloc->stack_count && (!frame || !frame->file); i++) {
-		const struct rt_frame *f = subject_frame(r, alloc->stack[i]);
-		if (f && (f->file || (!frame && f->function)))
-			frame = f;
-	}
+	const struct rt_frame *frame = allocating_frame(r, alloc);
 	int used;
 	if (frame && frame->file && frame->function)
 		used = snprintf(name, SUBJECT_NAME_MAX, "%s from %s (%s:%" PRIu32 ")", what, frame->function,

@@ -59,7 +59,7 @@ static void put_variable(const struct printer *p, const struct anomaly *a)
 		return;
 	const struct description *alloc = s.block.alloc ? description_of(p->r->descriptions, s.block.alloc) : NULL;
 	if (alloc) {
-		struct place place = place_of_stack(p->r, alloc->stack, alloc->stack_count);
+		struct place place = place_of_allocation(p->r, alloc);
 		fprintf(p->out, "  %s of %" PRIu64 " byte%s, allocated at ", s.block.mapped ? "mapping" : "heap block",
 		        s.size, text_plural(s.size));
 		text_put_position(p, &place);

@@ -23,6 +23,16 @@ bool frame_is_own(const struct rt_frame *frame)
 	return (frame->file || frame->function || frame->text) && !frame_is_library(frame);
 }
 
+bool frame_allocates(const struct rt_frame *frame)
+{
+	static const char *const words[] = {"malloc",   "calloc",  "realloc", "zalloc",
+	                                    "memalign", "strndup", "strdup",  "operator new"};
+	for (size_t i = 0; frame->function && i < sizeof words / sizeof *words; i++)
+		if (strcasestr(frame->function, words[i]))
+			return true;
+	return false;
+}
+
 bool own_code_has(struct own_code *o, uint64_t pc)
 {
 	if (!pc)

@@ -67,4 +67,32 @@ gcc -g -O1 -fsanitize=thread three.c -o three -pthread || exit 1
 timeout 60 "$RACETRACE" record --serial=1 -o three.zst ./three >/dev/null 2>&1
 "$RACETRACE" analyze -f text --fail-on never three.zst >out 2>err
 grep -qE '^F1 error, [a-z]+: main\.([123]) acquires `right->m`, which main\.([123]) holds; main\.\2 acquires `right->m`, which main\.([123]) holds; main\.\3 acquires `right->m`, which main\.\1 holds$' out || wrong "three locks: $(grep ^F out)"
+
+# A block is known by the function that wants it, not by one that allocates for all.
+cat >wrapper.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct a { int first; } *a;
+struct b { int first; } *b;
+static void *my_calloc(size_t n) { void *p = calloc(1, n); if (!p) abort(); return p; }
+static struct a *make_a(void) { return my_calloc(sizeof *a); }
+static struct b *make_b(void) { return my_calloc(sizeof *b); }
+static void *work(void *arg) { a->first = 1; b->first = 1; return arg; }
+int main(void)
+{
+	pthread_t t;
+	a = make_a();
+	b = make_b();
+	pthread_create(&t, NULL, work, NULL);
+	a->first = 1;
+	b->first = 1;
+	pthread_join(t, NULL);
+	return 0;
+}
+C
+gcc -g -O0 -fsanitize=thread wrapper.c -o wrapper -pthread || exit 1
+timeout 60 "$RACETRACE" record -o wrapper.zst ./wrapper >/dev/null 2>&1
+"$RACETRACE" analyze -f text --fail-on never wrapper.zst >out 2>err
+[ "$(grep -c '^F[0-9]' out)" = 2 ] || wrong "two blocks of one wrapper: $(grep ^F out)"
+grep -q 'heap block of 4 bytes, allocated at wrapper.c:6 in make_a by main' out && grep -q 'allocated at wrapper.c:7 in make_b by main' out || wrong "$(grep allocated out)"
 exit $fail
