@@ -4,6 +4,8 @@
 bugs() {
 	local number
 	read -r number _ < <(sed -n 's/^bugs //p' "$1")
+	# A table of functions or of ways to synchronise, with a variable each.
+	[ "$number" != variables ] || number=$(awk '/^(race|atomicity|asv|deadlock|hang|pattern) / && !seen[$3]++ { n++ } END { print n }' "$1")
 	[ -n "$number" ] || number=$(($(grep -cE '^(race|atomicity|asv|deadlock|hang|pattern) ' "$1") > 0))
 	echo "$number"
 }
