@@ -4,6 +4,7 @@
  * which the other side holds; where one place races with many, its variable and that place; where a function that takes
  * no lock races with its own caller, as one that returns a static buffer does, its variable and that function; where a
  * use races with a free, the line that frees, which may free what the object owns, too, and the function of the use;
+ * its two lines and the member, wherever the object was allocated;
  *  - an atomicity violation or ASV: that of a race among its events, if there is one; else the variable and the places
  *    of the thread whose region it is, or the two functions;
  *  - a deadlock or hang: its places.
@@ -23,6 +24,7 @@ enum { MANY = 3 }; /* one place against this many others is one cause */
 enum key_kind {
 	KEY_PAIR,
 	KEY_CELL,
+	KEY_LINES,
 	KEY_LACKS,
 	KEY_FREED,
 	KEY_ONE,
@@ -177,8 +179,8 @@ static bool member_of(const struct joining *j, const struct anomaly *a, char mem
 }
 
 /* The variable, as the source has it: its name, where its block was allocated and the member of it, or what is written
- * to it on a stack. */
-static uint64_t identity_of(const struct joining *j, const struct anomaly *a)
+ * to it on a stack. *member: a number of that member, if it is known. */
+static uint64_t identity_of(const struct joining *j, const struct anomaly *a, uint64_t *member)
 {
 	const struct report *r = j->r;
 	struct subject s;
@@ -195,8 +197,10 @@ static uint64_t identity_of(const struct joining *j, const struct anomaly *a)
 		struct place place = place_of_allocation(r, alloc);
 		uint64_t key = place_key(&place);
 		digest_number(&state, key);
-		if (member_of(j, a, name))
+		if (member_of(j, a, name)) {
 			digest_text(&state, name);
+			*member = XXH3_64bits(name, strlen(name));
+		}
 	} else if (!strcmp(s.kind, "tls")) {
 		digest_text(&state, s.name);
 	} else if (!strcmp(s.kind, "stack") && joining_written(j, a, name)) {
@@ -239,7 +243,7 @@ static void prepare(struct joining *j, size_t i)
 		member->functions[e] = place_function_key(&place);
 		inside = inside && place.callee;
 	}
-	member->identity = inside ? 0 : identity_of(j, a);
+	member->identity = inside ? 0 : identity_of(j, a, &member->member);
 	member->cell = subject_cell(j->m, a);
 	if (member->cell != MODEL_NONE)
 		member->guard = guard_of(j->guards, member->cell);
@@ -302,6 +306,11 @@ static void join_race(struct joining *j, size_t i)
 	pair[0] = member->cell;
 	if (member->identity && member->cell != MODEL_NONE && !frees(j, a))
 		join_by(j, i, KEY_CELL, pair, 3);
+	/* Two lines that race on one member do so wherever the object was allocated. */
+	uint64_t lines[3] = {member->member, member->places[0], member->places[1]};
+	digest_sort(lines + 1, 2);
+	if (member->member)
+		join_by(j, i, KEY_LINES, lines, 3);
 	join_freed(j, i);
 	uint32_t side = lacking_side(j, a, &member->guard, &lock);
 	if (side < 2) {

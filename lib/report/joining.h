@@ -12,6 +12,7 @@ struct joining_key;
 /* An entry of the report, and what joining needs of it. */
 struct joining_member {
 	uint64_t identity; /* of the variable */
+	uint64_t member;   /* of the member of its block that it is; 0: not known */
 	uint64_t places[ANOMALY_EVENTS_MAX], functions[ANOMALY_EVENTS_MAX];
 	size_t group; /* an entry of the same finding; itself: it stands for the group */
 	struct guard guard;

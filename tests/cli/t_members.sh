@@ -95,4 +95,33 @@ timeout 60 "$RACETRACE" record -o wrapper.zst ./wrapper >/dev/null 2>&1
 "$RACETRACE" analyze -f text --fail-on never wrapper.zst >out 2>err
 [ "$(grep -c '^F[0-9]' out)" = 2 ] || wrong "two blocks of one wrapper: $(grep ^F out)"
 grep -q 'heap block of 4 bytes, allocated at wrapper.c:6 in make_a by main' out && grep -q 'allocated at wrapper.c:7 in make_b by main' out || wrong "$(grep allocated out)"
+
+# Two lines that race on a member are one bug, wherever its object was allocated, and whichever is the first in a run.
+cat >sites.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct a { int set; } *early, *late;
+static void put(struct a *x) { x->set = 1; }
+static int get(struct a *x) { return x->set; }
+static void *work(void *arg)
+{
+	put(early);
+	return get(late) ? arg : NULL;
+}
+int main(void)
+{
+	pthread_t t;
+	early = calloc(1, sizeof *early);
+	late = calloc(1, sizeof *late);
+	pthread_create(&t, NULL, work, NULL);
+	int seen = get(early);
+	put(late);
+	pthread_join(t, NULL);
+	return seen > 1;
+}
+C
+gcc -g -O0 -fsanitize=thread sites.c -o sites -pthread || exit 1
+timeout 60 "$RACETRACE" record -o sites.zst ./sites >/dev/null 2>&1
+"$RACETRACE" analyze -f json --fail-on never sites.zst >out 2>err
+holds '[.findings[].title] == ["`put` writes `x->set` while `get` reads it, and nothing orders them"]'
 exit $fail
