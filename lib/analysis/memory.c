@@ -14,11 +14,11 @@ enum { FITTED = sizeof fitted / sizeof *fitted };
  * What there is once the trace is loaded: the model, orders, the provers' own copies. Measured. Of each
  * synchronisation, CLOCKS orders keep a clock. Of a read that sees another thread's write READERS do, which may share
  * nothing; with up to 8 threads AN_EVENT includes it. Of an access, AN_ENTRY is for each cell but the first. Values
- * have copies in the provers and the judge.
+ * are numbered for the provers; the judge looks at those of the cells that it is asked about, here all.
  */
 static uint64_t bytes_later(const struct rt_trace_info *info, const struct model_size *size)
 {
-	enum { AN_EVENT = 44, A_SYNC = 66, CLOCKS = 7, AN_ENTRY = 16, A_CELL = 160, A_VALUE = 24, A_VALUED_ENTRY = 32 };
+	enum { AN_EVENT = 44, A_SYNC = 66, CLOCKS = 7, AN_ENTRY = 16, A_CELL = 160, A_VALUE = 16, A_VALUED_ENTRY = 21 };
 	enum { READERS = 2, FEW_THREADS = 8 };
 	uint64_t more = size->entries > size->events ? size->entries - size->events : 0;
 	uint64_t alone = clock_bytes_alone(info->thread_count), few = clock_bytes_alone(FEW_THREADS);

@@ -157,5 +157,5 @@ void windows_set_aside(struct analysis *a)
 	spill(m->sync, (size_t)m->sync_count * sizeof *m->sync);
 	spill(m->turns, (size_t)m->turn_count * sizeof *m->turns);
 	spill(m->args, (size_t)m->arg_count * sizeof *m->args);
-	spill(m->values, (size_t)m->value_count * sizeof *m->values);
+	spill(m->values.bits, (size_t)m->value_count * sizeof *m->values.bits);
 }

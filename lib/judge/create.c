@@ -12,8 +12,7 @@ void judge_free(struct judge *j)
 	free_all(j->before, j->partner, j->round_size, j->annotations, j->annotation_first, j->initial);
 	judge_state_release(j);
 	free(j->accepted);
-	free(j->left);
-	free(j->left_initially);
+	judge_values_release(j);
 	free(j);
 }
 
@@ -34,7 +33,7 @@ struct judge *judge_create(const struct model *m)
 		return NULL;
 	}
 	memset(j->partner, 0xff, (m->event_count + 1) * sizeof *j->partner);
-	if (!judge_scan(j) || !judge_state_init(j) || !judge_scan_values(j)) {
+	if (!judge_scan(j) || !judge_state_init(j)) {
 		judge_free(j);
 		return NULL;
 	}

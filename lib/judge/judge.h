@@ -8,10 +8,7 @@
 
 #include "lib/judge/verify.h"
 
-struct judge_value {
-	uint64_t bits;
-	enum { JUDGE_VALUE_UNKNOWN, JUDGE_VALUE_KNOWN, JUDGE_VALUE_NONE } state; /* NONE: like no other's */
-};
+struct judge_left;
 
 struct judge {
 	const struct model *m;
@@ -23,9 +20,7 @@ struct judge {
 	uint32_t accepted_count, accepted_capacity;
 	bool accepted_any;
 	struct goal accepted_goal;
-	/* The values that writes left, by entry of cell_events, and by cell what was there before the first; NULL if
-	 * the trace has no values. */
-	struct judge_value *left, *left_initially;
+	struct judge_left **left; /* by cell: the values that its writes left; NULL: not asked for yet */
 	/*
 	 * By event. Accesses of one cell: the last write before them; of several: their entry in the first. RELEASE,
 	 * WAIT_BEGIN: the acquiring event that they end. WAIT_END: its signal. ONCE_SEEN: the ONCE_END. BARRIER_*: the
@@ -77,10 +72,10 @@ struct judge {
 bool judge_scan(struct judge *j);
 /* proved.c: keeps the schedule, which is a witness for the goal. */
 void judge_remember(struct judge *j, const struct schedule *s, const struct goal *goal);
-/* value.c: the same for values. False without memory. */
-bool judge_scan_values(struct judge *j);
-/* True if it is known that two writes of the cell (MODEL_NONE: none yet) left the same value in it. */
-bool judge_same_value(const struct judge *j, uint32_t cell, uint32_t write1, uint32_t write2);
+/* value.c: true if it is known that two writes of the cell (MODEL_NONE: none yet) left the same value in it. False
+ * without memory, too. */
+bool judge_same_value(struct judge *j, uint32_t cell, uint32_t write1, uint32_t write2);
+void judge_values_release(struct judge *j);
 /* The WAIT_END of the wait that begins at this event; MODEL_NONE if the trace ends before. */
 uint32_t judge_wait_end(const struct model *m, uint32_t begin);
 

@@ -2,65 +2,86 @@
  * Values, as the judge sees them: it works them out for itself (the provers have lib/trace/values.h). What a write left
  * in a cell is known if the trace has it, or if the reads that saw it all agree. Only those count whose values are
  * recorded and with which no write races. The same holds for a cell's content before its first write, which is 0 in a
- * trace that says so, unless the cell's memory is new.
+ * trace that says so, unless the cell's memory is new. Few cells are asked about: each is looked at when it is.
  */
 #include "lib/judge/judge.h"
 
 #include <stdlib.h>
 
-static void saw(struct judge_value *v, uint64_t bits)
+enum { VALUE_UNKNOWN, VALUE_KNOWN, VALUE_NONE }; /* NONE: like no other's */
+
+/* The values that a cell's writes left, by access, from 1 on; 0: what was there before the first. */
+struct judge_left {
+	uint8_t *state;
+	uint64_t bits[];
+};
+
+static void leave(struct judge_left *l, uint32_t i, uint64_t bits, uint8_t state)
 {
-	if (v->state == JUDGE_VALUE_UNKNOWN)
-		*v = (struct judge_value){bits, JUDGE_VALUE_KNOWN};
-	else if (v->bits != bits)
-		v->state = JUDGE_VALUE_NONE;
+	l->bits[i] = bits;
+	l->state[i] = state;
 }
 
-static void scan_cell(struct judge *j, uint32_t cell, bool zeroed)
+static void saw(struct judge_left *l, uint32_t i, uint64_t bits)
 {
-	const struct model *m = j->m;
-	struct judge_value *initial = &j->left_initially[cell], *last = initial;
-	*initial = (struct judge_value){0, m->cells[cell].renewed ? JUDGE_VALUE_NONE : JUDGE_VALUE_UNKNOWN};
-	for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
-		enum rt_op op = model_op(m, m->cell_events[i]);
+	if (l->state[i] == VALUE_UNKNOWN)
+		leave(l, i, bits, VALUE_KNOWN);
+	else if (l->bits[i] != bits)
+		l->state[i] = VALUE_NONE;
+}
+
+static void scan_cell(const struct model *m, uint32_t cell, struct judge_left *l)
+{
+	uint32_t first = m->cells[cell].first, last = 0;
+	leave(l, 0, 0, m->cells[cell].renewed ? VALUE_NONE : VALUE_UNKNOWN);
+	for (uint32_t i = 0; i < m->cells[cell].count; i++) {
+		uint32_t e = m->cell_events[first + i];
+		enum rt_op op = model_op(m, e);
 		uint64_t bits = 0;
-		bool known = model_value(m, m->cell_events[i], cell, &bits) && !model_raced(m, i);
+		bool known = model_value(m, e, cell, &bits) && !model_raced(m, first + i);
 		if (rt_op_reads(op) && known)
-			saw(last, bits);
+			saw(l, last, bits);
 		if (!rt_op_writes(op))
 			continue;
-		last = &j->left[i];
+		last = i + 1;
 		/* An update's value is the one that it read. */
-		known &= !rt_op_reads(op);
-		*last = (struct judge_value){bits, known ? JUDGE_VALUE_KNOWN : JUDGE_VALUE_UNKNOWN};
+		leave(l, last, bits, known && !rt_op_reads(op) ? VALUE_KNOWN : VALUE_UNKNOWN);
 	}
-	if (initial->state == JUDGE_VALUE_UNKNOWN && zeroed)
-		*initial = (struct judge_value){0, JUDGE_VALUE_KNOWN};
+	if (l->state[0] == VALUE_UNKNOWN && rt_trace_info(m->trace)->zeroed)
+		leave(l, 0, 0, VALUE_KNOWN);
 }
 
-bool judge_scan_values(struct judge *j)
+static const struct judge_left *left_in(struct judge *j, uint32_t cell)
+{
+	size_t values = (size_t)j->m->cells[cell].count + 1;
+	if (!j->left)
+		j->left = calloc((size_t)j->m->cell_count + 1, sizeof(struct judge_left *));
+	if (!j->left || j->left[cell])
+		return j->left ? j->left[cell] : NULL;
+	struct judge_left *l = malloc(sizeof *l + values * (sizeof *l->bits + sizeof *l->state));
+	if (l) {
+		l->state = (uint8_t *)&l->bits[values];
+		scan_cell(j->m, cell, l);
+	}
+	return j->left[cell] = l;
+}
+
+bool judge_same_value(struct judge *j, uint32_t cell, uint32_t write1, uint32_t write2)
 {
 	const struct model *m = j->m;
-	if (!m->value_count)
-		return true;
-	j->left = calloc((size_t)model_entries(m) + 1, sizeof *j->left);
-	j->left_initially = calloc((size_t)m->cell_count + 1, sizeof *j->left_initially);
-	if (!j->left || !j->left_initially)
+	const struct judge_left *l = m->value_count ? left_in(j, cell) : NULL;
+	if (!l)
 		return false;
-	for (uint32_t c = 0; c < m->cell_count; c++)
-		scan_cell(j, c, rt_trace_info(m->trace)->zeroed);
-	return true;
+	uint32_t before = m->cells[cell].first - 1; /* the content before the first access is number 0 */
+	uint32_t i1 = write1 == MODEL_NONE ? 0 : model_entry(m, cell, write1) - before;
+	uint32_t i2 = write2 == MODEL_NONE ? 0 : model_entry(m, cell, write2) - before;
+	return l->state[i1] == VALUE_KNOWN && l->state[i2] == VALUE_KNOWN && l->bits[i1] == l->bits[i2];
 }
 
-static const struct judge_value *left_by(const struct judge *j, uint32_t cell, uint32_t write)
+void judge_values_release(struct judge *j)
 {
-	return write == MODEL_NONE ? &j->left_initially[cell] : &j->left[model_entry(j->m, cell, write)];
-}
-
-bool judge_same_value(const struct judge *j, uint32_t cell, uint32_t write1, uint32_t write2)
-{
-	if (!j->left)
-		return false;
-	const struct judge_value *v1 = left_by(j, cell, write1), *v2 = left_by(j, cell, write2);
-	return v1->state == JUDGE_VALUE_KNOWN && v2->state == JUDGE_VALUE_KNOWN && v1->bits == v2->bits;
+	for (uint32_t c = 0; j->left && c < j->m->cell_count; c++)
+		free(j->left[c]);
+	free(j->left);
+	j->left = NULL;
 }

@@ -61,7 +61,7 @@ static uint32_t saw_in(const struct judge *j, uint32_t cell, uint32_t e)
 
 /* True if the read may see the last write, which it did not see, because its value is the same. An atomic read stays
  * after the write that it saw. */
-static bool same_value(const struct judge *j, uint32_t cell, uint32_t e, uint32_t last)
+static bool same_value(struct judge *j, uint32_t cell, uint32_t e, uint32_t last)
 {
 	uint32_t saw = saw_in(j, cell, e);
 	if (j->changed[cell] || !judge_same_value(j, cell, saw, last))

@@ -14,12 +14,11 @@ void certain_free(struct certain *c)
 		return;
 	free_all(c->cells, c->uncertain, c->writes, c->write_count, c->last, c->before, c->writers);
 	free_all(c->latest, c->near, c->updating, c->changed);
-	values_release(&c->values);
 	free(c);
 }
 
 /* What questions about schedules need. */
-static bool init_schedules(struct certain *c)
+static bool init_schedules(struct certain *c, struct facts *f)
 {
 	const struct model *m = c->m;
 	size_t cells = (size_t)m->cell_count + 1;
@@ -27,8 +26,8 @@ static bool init_schedules(struct certain *c)
 	c->near = malloc(cells * sizeof *c->near);
 	c->updating = calloc((size_t)m->thread_count + 1, sizeof *c->updating);
 	c->changed = calloc(cells, sizeof *c->changed);
-	if (!c->last_writes || !c->latest || !c->near || !c->updating || !c->changed ||
-	    (m->value_count && !values_init(&c->values, m)))
+	c->values = m->value_count ? facts_values(f) : NULL;
+	if (!c->last_writes || !c->latest || !c->near || !c->updating || !c->changed || (m->value_count && !c->values))
 		return false;
 	memset(c->latest, 0xff, cells * sizeof *c->latest);
 	for (uint32_t cell = 0; cell < m->cell_count; cell++)
@@ -56,7 +55,7 @@ struct certain *certain_create(struct facts *f, bool exact)
 	c->before = malloc(((size_t)m->thread_count + 1) * sizeof *c->before);
 	c->writers = malloc(((size_t)m->thread_count + 1) * sizeof *c->writers);
 	if (!c->cells || !c->uncertain || !c->writes || !c->write_count || !c->last || !c->before || !c->writers ||
-	    (c->hb = facts_hb(f)) == NULL || !init_schedules(c)) {
+	    (c->hb = facts_hb(f)) == NULL || !init_schedules(c, f)) {
 		certain_free(c);
 		return NULL;
 	}
@@ -251,16 +250,15 @@ uint32_t certain_entry(struct certain *c, uint32_t cell, uint32_t e)
 bool certain_sees_the_same(struct certain *c, uint32_t e, uint32_t cell, uint32_t write)
 {
 	const struct model *m = c->m;
-	const struct values *v = &c->values;
+	const struct values *v = c->values;
 	uint32_t entry = certain_entry(c, cell, e), before = c->last_writes->before[entry];
 	bool known = !uncertain_in(c, cell, e);
 	if (known && before == write)
 		return true;
-	if (!v->like)
+	if (!v)
 		return false;
 	uint64_t bits;
-	uint32_t like = write == MODEL_NONE ? MODEL_NONE : v->like[write];
-	if (!values_sure(v, cell, write) || v->saw[entry] != like)
+	if (!values_sure(v, cell, write) || values_like(v, before) != values_like(v, write))
 		return false;
 	return (known && values_sure(v, cell, before)) || (model_value(m, e, cell, &bits) && !model_raced(m, entry));
 }

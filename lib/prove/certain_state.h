@@ -17,7 +17,7 @@ struct certain {
 	uint32_t *before;               /* by thread: its last one that is before the current read, MODEL_NONE */
 	uint32_t *writers;              /* threads that have one */
 	uint32_t writer_count;
-	struct values values;                  /* empty if the trace has no values */
+	const struct values *values;           /* borrowed; NULL: the trace has no values */
 	const struct last_writes *last_writes; /* borrowed */
 	uint32_t *latest;                      /* by cell: entry of its last write in the schedule at hand */
 	uint32_t *near;                        /* by cell: entry that was looked up last; its first one at the start */

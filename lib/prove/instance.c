@@ -17,7 +17,7 @@ static enum search_answer close_with(struct provers *p, struct search *search, c
 		return SEARCH_GAVE_UP;
 	enum search_answer answer = search_closure(search, goal, budget, out, &spent);
 	p->counts.spent += spent;
-	return answer == SEARCH_NONE && p->searches.values.any ? SEARCH_GAVE_UP : answer;
+	return answer == SEARCH_NONE && searches_of_values(&p->searches) ? SEARCH_GAVE_UP : answer;
 }
 
 static enum search_answer search_with(struct provers *p, struct search *search, const struct goal *goal,

@@ -129,7 +129,7 @@ enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list,
 	enum search_answer answer = ok ? visit(p, p->searches.strict.trf, NULL) : SEARCH_NO_MEMORY;
 	/* What reads-from forbids, values may allow. */
 	if (p->searches.valued.search && (answer == SEARCH_NONE || answer == SEARCH_GAVE_UP))
-		answer = visit(p, p->searches.valued.trf, &p->searches.values);
+		answer = visit(p, p->searches.valued.trf, p->searches.values);
 	p->counts.visited = true;
 	p->counts.all = answer == SEARCH_FOUND || answer == SEARCH_NONE;
 	return answer == SEARCH_NO_MEMORY ? rt_error_set(err, RT_EMEMORY, "no memory to visit every state") : RT_OK;
@@ -137,7 +137,7 @@ enum rt_status provers_visit(struct provers *p, const struct anomaly_list *list,
 
 enum rt_status provers_precede(struct provers *p, const struct anomaly_list *list, struct rt_error *err)
 {
-	if (p->context.sync_only || p->searches.values.any)
+	if (p->context.sync_only || searches_of_values(&p->searches))
 		return RT_OK;
 	for (size_t i = 0; i < list->count; i++) {
 		const struct anomaly *a = &list->items[i];

@@ -17,7 +17,6 @@ void searches_release(struct searches *s)
 	release(&s->strict);
 	release(&s->valued);
 	release(&s->free);
-	values_release(&s->values);
 }
 
 /* Makes a search with these free reads (NULL: none), which need not see the write that they saw. */
@@ -36,8 +35,8 @@ static bool make(struct facts *f, struct search_of_reads *l, const uint8_t *read
 
 static bool make_valued(struct searches *s, struct rt_error *err)
 {
-	uint8_t *reads = values_free_reads(&s->values, s->m);
-	bool ok = reads && make(s->facts, &s->valued, reads, false, &s->values, err);
+	uint8_t *reads = values_free_reads(s->values, s->m);
+	bool ok = reads && make(s->facts, &s->valued, reads, false, s->values, err);
 	free(reads);
 	return ok;
 }
@@ -46,8 +45,10 @@ bool searches_init(struct searches *s, struct facts *f, struct rt_error *err)
 {
 	const struct model *m = f->m;
 	*s = (struct searches){.m = m, .facts = f};
-	return make(f, &s->strict, NULL, false, NULL, err) && (!m->value_count || values_init(&s->values, m)) &&
-	       (!s->values.any || make_valued(s, err));
+	if (!make(f, &s->strict, NULL, false, NULL, err))
+		return false;
+	s->values = m->value_count ? facts_values(f) : NULL;
+	return searches_of_values(s) ? make_valued(s, err) : s->values || !m->value_count;
 }
 
 const struct trf *searches_needs(const struct searches *s)

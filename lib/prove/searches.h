@@ -16,9 +16,9 @@ struct search_of_reads {
 };
 
 struct searches {
-	const struct model *m; /* borrowed */
-	struct facts *facts;   /* borrowed */
-	struct values values;
+	const struct model *m;       /* borrowed */
+	struct facts *facts;         /* borrowed */
+	const struct values *values; /* borrowed; NULL: the trace has no values */
 	struct search_of_reads strict, valued;
 	struct search_of_reads free; /* made on demand */
 };
@@ -29,6 +29,11 @@ void searches_release(struct searches *s);
 
 /* The events that each event needs in the first two. */
 const struct trf *searches_needs(const struct searches *s);
+/* True if some read could see another write of the value that it saw. */
+static inline bool searches_of_values(const struct searches *s)
+{
+	return s->values && s->values->any;
+}
 /* The search with free reads; NULL without memory. */
 struct search *searches_free(struct searches *s);
 

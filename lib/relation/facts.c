@@ -20,6 +20,7 @@ FACT(segment_order, hb, !segment_order_compute(f->m, true, made, &(struct rt_err
 FACT(trf, trf, !trf_compute(f->m, NULL, made, &(struct rt_error){0}))
 FACT(sections, sections, sections_init(made, f->m))
 FACT(last_writes, last_writes, last_writes_init(made, f->m))
+FACT(values, values, values_init(made, f->m))
 
 void facts_release(struct facts *f)
 {
@@ -33,6 +34,8 @@ void facts_release(struct facts *f)
 		sections_release(f->sections);
 	if (f->last_writes)
 		last_writes_release(f->last_writes);
-	free_all(f->por, f->hb, f->trf, f->sections, f->last_writes);
+	if (f->values)
+		values_release(f->values);
+	free_all(f->por, f->hb, f->trf, f->sections, f->last_writes, f->values);
 	*f = (struct facts){.m = f->m};
 }

@@ -9,6 +9,7 @@
 #include "lib/relation/por.h"
 #include "lib/relation/sections.h"
 #include "lib/relation/trf.h"
+#include "lib/trace/values.h"
 
 /* Zero, and the model: nothing is computed. Read through the functions below. */
 struct facts {
@@ -17,6 +18,7 @@ struct facts {
 	struct trf *trf;
 	struct sections *sections;
 	struct last_writes *last_writes;
+	struct values *values;
 };
 
 void facts_release(struct facts *f);
@@ -27,5 +29,6 @@ const struct segment_order *facts_hb(struct facts *f);  /* the same with lock ed
 const struct trf *facts_trf(struct facts *f);           /* what each event needs; no read is free */
 const struct sections *facts_sections(struct facts *f);
 const struct last_writes *facts_last_writes(struct facts *f);
+const struct values *facts_values(struct facts *f); /* after raced_find */
 
 #endif

@@ -83,13 +83,33 @@ static bool may_acquire(const struct rt_event *e)
 static void keep_value(struct loader *l, const struct rt_event *e, uint32_t event)
 {
 	struct model *m = l->m;
+	struct model_values *v = &m->values;
 	if (!e->arg || e->arg > sizeof e->value || (e->arg == sizeof e->value && reused_has(&l->reused, e->value)))
 		return;
-	if (!vec_reserve(&m->values, &l->value_capacity, (uint64_t)m->value_count + 1, sizeof *m->values)) {
+	if (!vec_reserve(&v->bits, &l->value_capacity, (uint64_t)m->value_count + 1, sizeof *v->bits) ||
+	    !vec_extend(&v->has, &l->valued_capacity, (uint64_t)event / MODEL_VALUES_GROUP + 1, sizeof *v->has)) {
 		l->failed = true;
 		return;
 	}
-	m->values[m->value_count++] = (struct model_value){event, (uint8_t)e->addr, (uint8_t)e->arg, e->value};
+	v->has[event / MODEL_VALUES_GROUP] |= UINT64_C(1) << event % MODEL_VALUES_GROUP;
+	v->bits[m->value_count++] = e->value >> 8 * (m->cells[m->events[event].object].addr - e->addr);
+}
+
+bool loader_count_values(struct loader *l)
+{
+	struct model *m = l->m;
+	struct model_values *v = &m->values;
+	uint32_t groups = m->event_count / MODEL_VALUES_GROUP + 1, count = 0;
+	if (!m->value_count)
+		return true;
+	v->before = malloc(groups * sizeof *v->before);
+	if (!v->before || !vec_extend(&v->has, &l->valued_capacity, groups, sizeof *v->has))
+		return false;
+	for (uint32_t i = 0; i < groups; i++) {
+		v->before[i] = count;
+		count += (uint32_t)__builtin_popcountll(v->has[i]);
+	}
+	return true;
 }
 
 /*
@@ -251,8 +271,8 @@ uint32_t loader_first_thread(const struct loader *l, uint32_t cell)
 }
 
 /* Shrinks an access to its live cells (from the first to the last), and notes if not all are; false if none is. Marks
- * those in between. */
-static bool trim(struct loader *l, struct model_event *e)
+ * those in between. value: the access's; NULL if it has none. */
+static bool trim(struct loader *l, struct model_event *e, uint64_t *value)
 {
 	struct model_site site = l->m->sites[e->site];
 	uint32_t first = e->object, last = first + site.cells - 1;
@@ -269,6 +289,8 @@ static bool trim(struct loader *l, struct model_event *e)
 		return true;
 	site.flags |= MODEL_F_CUT;
 	site.cells = last - first + 1;
+	if (value)
+		*value >>= 8 * (l->m->cells[first].addr - l->m->cells[e->object].addr);
 	e->object = first;
 	e->site = intern_site(&l->intern, &site);
 	return true;
@@ -279,13 +301,14 @@ static uint32_t place(struct loader *l)
 {
 	struct model *m = l->m;
 	const struct alloc_uses *b = &l->alloc_uses;
-	uint32_t live = 0, held = 0;
+	uint32_t live = 0, held = 0, values = 0;
 	for (uint32_t i = 0; i < l->thread_count; i++)
 		l->threads[i].pos = 0;
 	for (uint32_t i = 0; i < m->event_count; i++) {
 		struct model_event *e = &m->events[i];
 		struct model_segment *s = &m->segments[e->segment];
-		bool dead = e->site == MODEL_NONE || (rt_op_is_access(m->sites[e->site].op) && !trim(l, e));
+		uint64_t *value = values < m->value_count && model_has_value(m, i) ? &m->values.bits[values++] : NULL;
+		bool dead = e->site == MODEL_NONE || (rt_op_is_access(m->sites[e->site].op) && !trim(l, e, value));
 		while (held < b->held_count && b->held[held].from < i)
 			held++;
 		dead &= held == b->held_count || b->held[held].from != i;
@@ -345,12 +368,22 @@ static void renumber_cells(struct loader *l)
 	m->cell_count = stay;
 }
 
+/* True if the event had a value; it is marked as having none. */
+static bool take_value(struct model *m, uint32_t e)
+{
+	bool has = model_has_value(m, e);
+	m->values.has[e / MODEL_VALUES_GROUP] &= ~(UINT64_C(1) << e % MODEL_VALUES_GROUP);
+	return has;
+}
+
 static void move_events(struct loader *l, uint32_t live)
 {
 	struct model *m = l->m;
 	uint32_t to = 0, arg = 0, value = 0, values = 0, held = 0;
 	for (uint32_t i = 0; i < m->event_count; i++) {
 		struct model_event e = m->events[i];
+		bool valued = value < m->value_count && take_value(m, i);
+		value += valued;
 		if (e.site == MODEL_NONE)
 			continue;
 		const struct model_site *site = &m->sites[e.site];
@@ -363,11 +396,9 @@ static void move_events(struct loader *l, uint32_t live)
 			arg++;
 		if (arg < m->arg_count && m->args[arg].event == i)
 			m->args[arg].event = to;
-		while (value < m->value_count && m->values[value].event < i)
-			value++;
-		if (value < m->value_count && m->values[value].event == i) {
-			m->values[values] = m->values[value++];
-			m->values[values++].event = to;
+		if (valued) {
+			m->values.has[to / MODEL_VALUES_GROUP] |= UINT64_C(1) << to % MODEL_VALUES_GROUP;
+			m->values.bits[values++] = m->values.bits[value - 1];
 		}
 		struct alloc_uses *b = &l->alloc_uses;
 		while (held < b->held_count && b->held[held].from < i)

@@ -56,10 +56,22 @@ static const char *broken_lists(const struct model *m)
 	for (uint32_t i = 1; i < m->arg_count; i++)
 		if (m->args[i].event <= m->args[i - 1].event)
 			return "second operands are not sorted";
-	for (uint32_t i = 1; i < m->value_count; i++)
-		if (m->values[i].event <= m->values[i - 1].event)
-			return "values are not sorted";
 	return NULL;
+}
+
+static const char *broken_values(const struct model *m)
+{
+	uint32_t count = 0;
+	for (uint32_t e = 0; m->value_count && e < m->event_count; e++) {
+		if (e % MODEL_VALUES_GROUP == 0 && m->values.before[e / MODEL_VALUES_GROUP] != count)
+			return "values are not counted";
+		if (!model_has_value(m, e))
+			continue;
+		if (!rt_op_is_access(model_op(m, e)))
+			return "what is no access has a value";
+		count++;
+	}
+	return count == m->value_count ? NULL : "there are other values than events have";
 }
 
 const char *model_broken(const struct model *m)
@@ -67,5 +79,6 @@ const char *model_broken(const struct model *m)
 	const char *why = broken_locksets(m);
 	why = why ? why : broken_events(m);
 	why = why ? why : broken_cells(m);
+	why = why ? why : broken_values(m);
 	return why ? why : broken_lists(m);
 }

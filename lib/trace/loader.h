@@ -132,7 +132,8 @@ struct loader {
 	struct intern intern;
 	struct loader_thread *threads;
 	uint32_t thread_count, thread_capacity;
-	uint32_t event_capacity, segment_capacity, region_capacity, arg_capacity, cell_capacity, value_capacity;
+	uint32_t event_capacity, segment_capacity, region_capacity, arg_capacity, cell_capacity, value_capacity,
+	    valued_capacity;
 	struct machine *machine; /* NULL: the trace tells plain accesses from atomic ones */
 	bool lossy;              /* pass one: there is a LOST event */
 	bool all;                /* cells of a single thread, and cells without writes, are kept too */
@@ -190,6 +191,7 @@ void loader_renew(struct loader *l, uint64_t addr, uint64_t size);   /* pass two
 void loader_benign(struct loader *l, uint64_t addr, uint64_t size);  /* pass one */
 uint64_t loader_cell_bytes(const struct loader *l);                  /* pass two: that all cells take so far */
 bool loader_compact(struct loader *l);                               /* after pass two */
+bool loader_count_values(struct loader *l);                          /* after that */
 uint32_t loader_first_thread(const struct loader *l, uint32_t cell); /* the same: that has touched it */
 void loader_object_cell(struct loader *l, uint32_t cell);            /* tell loader_object_written of its writes */
 

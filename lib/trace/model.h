@@ -135,13 +135,13 @@ struct model_arg {
 	                 * BLOCK: the operation */
 };
 
-/* The value of an access of up to 8 bytes, where it is recorded: the one read, or else the one written. */
-struct model_value {
-	uint32_t event; /* index; rising */
-	uint8_t at;     /* lowest byte of the address of its first byte */
-	uint8_t size;
-	uint64_t bits;
+/* The values of accesses of up to 8 bytes, where they are recorded: the one read, or else the one written. */
+struct model_values {
+	uint64_t *bits;   /* in the order of the events; the lowest byte is the first one of the access's first cell */
+	uint64_t *has;    /* by event, bits: it has one */
+	uint32_t *before; /* by MODEL_VALUES_GROUP events: number of values before theirs */
 };
+enum { MODEL_VALUES_GROUP = 64 };
 
 /*
  * The first use of a block by another thread than the one that allocated it, in memory not used before. The allocation
@@ -233,7 +233,7 @@ struct model {
 	bool program; /* recorded from one: what a thread reads may decide what it does next */
 	struct model_arg *args;
 	uint32_t arg_count;
-	struct model_value *values; /* NULL: the trace has none */
+	struct model_values values; /* zero: the trace has none */
 	uint32_t value_count;
 	uint8_t *updates; /* by event, bits: reads that may see any write, see updates.c. NULL: there are none */
 	uint8_t
@@ -298,6 +298,11 @@ static inline bool model_is_update(const struct model *m, uint32_t e)
 	return m->updates && m->updates[e / 8] >> e % 8 & 1;
 }
 
+/* True if the access's value was recorded. For traces with values. */
+static inline bool model_has_value(const struct model *m, uint32_t e)
+{
+	return m->values.has[e / MODEL_VALUES_GROUP] >> e % MODEL_VALUES_GROUP & 1;
+}
 /* The part of an access's value that belongs to one of its cells. False if it was not recorded. */
 bool model_value(const struct model *m, uint32_t e, uint32_t cell, uint64_t *bits);
 /* True if the access at this entry of cell_events may race with a write, so that its value is uncertain. */

@@ -11,8 +11,8 @@ void model_free(struct model *m)
 	for (uint32_t i = 0; i < m->lockset_count; i++)
 		free((void *)(uintptr_t)m->locksets[i].locks);
 	free_all(m->events, m->sites, m->segments, m->cells, m->cell_events, m->objects, m->locksets, m->regions,
-	         m->threads, m->thread_events, m->sync, m->turns, m->args, m->values, m->raced, m->updates,
-	         m->alloc_uses, m->ordinals_before);
+	         m->threads, m->thread_events, m->sync, m->turns, m->args, m->values.bits, m->values.has,
+	         m->values.before, m->raced, m->updates, m->alloc_uses, m->ordinals_before);
 	losses_release(&m->losses);
 	free(m);
 }
@@ -25,7 +25,10 @@ uint64_t model_bytes(const struct model *m)
 	       (uint64_t)m->object_count * sizeof *m->objects + (uint64_t)m->lockset_count * sizeof *m->locksets +
 	       (uint64_t)m->region_count * sizeof *m->regions + (uint64_t)m->thread_count * sizeof *m->threads +
 	       (uint64_t)m->sync_count * sizeof *m->sync + (uint64_t)m->turn_count * sizeof *m->turns +
-	       (uint64_t)m->arg_count * sizeof *m->args + (uint64_t)m->value_count * sizeof *m->values;
+	       (uint64_t)m->arg_count * sizeof *m->args + (uint64_t)m->value_count * sizeof *m->values.bits +
+	       (m->value_count ? ((uint64_t)m->event_count / MODEL_VALUES_GROUP + 1) *
+	                             (sizeof *m->values.has + sizeof *m->values.before)
+	                       : 0);
 }
 
 uint32_t model_arg(const struct model *m, uint32_t e)
@@ -70,14 +73,15 @@ uint32_t model_entry_behind(const struct model *m, uint32_t cell, uint32_t e, ui
 
 bool model_value(const struct model *m, uint32_t e, uint32_t cell, uint64_t *bits)
 {
-	uint32_t low = lower_bound(mid, 0, m->value_count, m->values[mid].event < e);
-	if (low == m->value_count || m->values[low].event != e)
+	if (!m->value_count || !model_has_value(m, e))
 		return false;
-	const struct model_value *v = &m->values[low];
-	uint32_t size = m->cells[cell].size, skip = (uint8_t)(m->cells[cell].addr - v->at);
-	if (skip + size > v->size)
-		return false;
-	*bits = v->bits >> 8 * skip & (UINT64_MAX >> (64 - 8 * size));
+	const struct model_values *v = &m->values;
+	uint32_t group = e / MODEL_VALUES_GROUP;
+	uint64_t earlier = v->has[group] & ((UINT64_C(1) << e % MODEL_VALUES_GROUP) - 1);
+	uint64_t value = v->bits[v->before[group] + (uint32_t)__builtin_popcountll(earlier)];
+	const struct model_cell *c = &m->cells[cell];
+	uint32_t skip = (uint32_t)(c->addr - m->cells[m->events[e].object].addr);
+	*bits = value >> 8 * skip & (UINT64_MAX >> (64 - 8 * c->size));
 	return true;
 }
 

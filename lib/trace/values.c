@@ -78,16 +78,23 @@ static void link_writes(struct values *v, const struct model *m, uint32_t cell, 
 	}
 }
 
-static void find_seen(struct values *v, const struct model *m, uint32_t cell)
+/* Marks the plain reads of a cell that may see another write than they saw (reads: by event, bits; NULL: none is
+ * marked). True if there is any, or an atomic one. */
+static bool find_free(const struct values *v, const struct model *m, uint32_t cell, uint8_t *reads)
 {
 	uint32_t last = MODEL_NONE;
+	bool any = false;
 	for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
-		unsigned op = model_op(m, m->cell_events[i]);
-		v->saw[i] = last;
-		v->any |= rt_op_reads(op) && values_several(v, cell, last);
+		uint32_t e = m->cell_events[i];
+		enum rt_op op = model_op(m, e);
+		bool is_free = rt_op_reads(op) && values_several(v, cell, last);
+		any |= is_free;
+		if (is_free && op == RT_OP_READ && reads)
+			reads[e / 8] |= (uint8_t)(1 << e % 8);
 		if (rt_op_writes(op))
 			last = v->like[i];
 	}
+	return any;
 }
 
 bool values_init(struct values *v, const struct model *m)
@@ -97,13 +104,12 @@ bool values_init(struct values *v, const struct model *m)
 		most = m->cells[c].count > most ? m->cells[c].count : most;
 	struct written *list = malloc((most + 1) * sizeof *list);
 	*v = (struct values){malloc((entries + 1) * sizeof *v->like),
-	                     malloc((entries + 1) * sizeof *v->saw),
 	                     malloc((entries + 1) * sizeof *v->next),
 	                     malloc(((size_t)m->cell_count + 1) * sizeof *v->initial),
 	                     calloc(entries / 8 + 1, 1),
 	                     calloc((size_t)m->cell_count + 1, sizeof *v->initially),
 	                     false};
-	if (!list || !v->like || !v->saw || !v->next || !v->initial || !v->sure || !v->initially) {
+	if (!list || !v->like || !v->next || !v->initial || !v->sure || !v->initially) {
 		free(list);
 		values_release(v);
 		return false;
@@ -112,7 +118,7 @@ bool values_init(struct values *v, const struct model *m)
 		uint32_t n = list_writes(m, c, list);
 		qsort(list, n, sizeof *list, compare);
 		link_writes(v, m, c, list, n);
-		find_seen(v, m, c);
+		v->any |= find_free(v, m, c, NULL);
 	}
 	free(list);
 	return true;
@@ -120,7 +126,7 @@ bool values_init(struct values *v, const struct model *m)
 
 void values_release(struct values *v)
 {
-	free_all(v->like, v->saw, v->next, v->initial, v->sure, v->initially);
+	free_all(v->like, v->next, v->initial, v->sure, v->initially);
 	*v = (struct values){0};
 }
 
@@ -128,10 +134,6 @@ uint8_t *values_free_reads(const struct values *v, const struct model *m)
 {
 	uint8_t *reads = calloc((size_t)m->event_count / 8 + 1, 1);
 	for (uint32_t c = 0; reads && c < m->cell_count; c++)
-		for (uint32_t i = m->cells[c].first; i < m->cells[c].first + m->cells[c].count; i++) {
-			uint32_t e = m->cell_events[i];
-			if (model_op(m, e) == RT_OP_READ && values_several(v, c, v->saw[i]))
-				reads[e / 8] |= (uint8_t)(1 << e % 8);
-		}
+		find_free(v, m, c, reads);
 	return reads;
 }

@@ -19,7 +19,6 @@
 /* By entry of model.cell_events. MODEL_NONE stands for the initial value of the cell. */
 struct values {
 	uint32_t *like;    /* a write: the cell's first write of this value; itself if the value is unknown */
-	uint32_t *saw;     /* the same of the last write before the entry */
 	uint32_t *next;    /* a write: the cell's next write of the same value; MODEL_NONE if there is none */
 	uint32_t *initial; /* by cell: its first write of its initial value; MODEL_NONE if there is none */
 	uint8_t *sure;     /* by entry, bits: a write whose value is certain */
@@ -37,6 +36,11 @@ static inline bool values_sure(const struct values *v, uint32_t cell, uint32_t e
 	return entry == MODEL_NONE ? v->initially[cell] : v->sure[entry / 8] >> entry % 8 & 1;
 }
 
+/* The first write of the value that this write (MODEL_NONE: the initial content) left. */
+static inline uint32_t values_like(const struct values *v, uint32_t write)
+{
+	return write == MODEL_NONE ? MODEL_NONE : v->like[write];
+}
 /* The first write of this value, and whether the value has another source. */
 static inline uint32_t values_first(const struct values *v, uint32_t cell, uint32_t like)
 {

@@ -152,6 +152,46 @@ START_TEST(parts_of_accesses_have_parts_of_values)
 }
 END_TEST
 
+/* Loads these JSON lines and checks the value of event `number` in its last cell. */
+static void check_value(const char *events, uint32_t number, uint64_t expected)
+{
+	char text[4096];
+	snprintf(text, sizeof text, "{\"schema\":\"racetrace.events/1\"}\n%s", events);
+	struct rt_trace *trace = scratch_trace(text);
+	struct model_options options = {.regions = REGIONS_LOCKS};
+	struct rt_error err = {0};
+	struct model *m;
+	ck_assert_int_eq(model_load(trace, &options, &m, &err), RT_OK);
+	uint32_t e = 0;
+	while (e < m->event_count && m->events[e].number != number)
+		e++;
+	ck_assert_uint_lt(e, m->event_count);
+	uint64_t bits = 0;
+	ck_assert(model_value(m, e, m->events[e].object + m->sites[m->events[e].site].cells - 1, &bits));
+	ck_assert_uint_eq(bits, expected);
+	model_free(m);
+	rt_trace_free(trace);
+}
+
+START_TEST(what_is_left_of_an_access_has_what_is_left_of_its_value)
+{
+	const char *alloc = "{\"op\":\"alloc\",\"object\":\"0x2000\",\"arg\":8,\"thread\":\"T0\"}\n";
+	const char *shared =
+	    ACCESS(1, "write", "0x2000", "4", VALUE("0x1")) ACCESS(2, "read", "0x2000", "4", VALUE("0x1"));
+	/* In the memory that is new, thread 2 alone accesses the lower half: its first read goes, of its second one the
+	 * upper half stays. */
+	const char *again =
+	    ACCESS(2, "read", "0x2000", "4", VALUE("0x9")) ACCESS(1, "write", "0x2004", "4", VALUE("0x7"))
+	        ACCESS(2, "read", "0x2000", "8", VALUE("0x700000005")) ACCESS(1, "write", "0x2004", "4", VALUE("0x8"));
+	char text[2048];
+	snprintf(text, sizeof text, "%s%s%s", shared, alloc, again);
+	check_value(text, 2, 0x1);
+	check_value(text, 5, 0x7);
+	check_value(text, 6, 0x7);
+	check_value(text, 7, 0x8);
+}
+END_TEST
+
 START_TEST(memory_begins_as_0_where_the_trace_says_so)
 {
 	const char *events =
@@ -287,6 +327,7 @@ SUITE(values)
 	c = tcase_create("rules");
 	tcase_add_test(c, parts_of_accesses_have_parts_of_values);
 	tcase_add_test(c, a_pointer_to_memory_that_was_given_out_twice_is_no_value);
+	tcase_add_test(c, what_is_left_of_an_access_has_what_is_left_of_its_value);
 	tcase_add_test(c, memory_begins_as_0_where_the_trace_says_so);
 	tcase_add_test(c, memory_that_was_allocated_begins_as_nothing_certain);
 	tcase_add_test(c, a_write_that_a_read_contradicts_is_like_no_other);

@@ -24,7 +24,7 @@ uint32_t reads_entry(const struct reads *r, uint32_t e, uint32_t cell);
  * represents all. */
 static inline uint32_t reads_wanted(const struct reads *r, uint32_t entry)
 {
-	return r->values ? r->values->saw[entry] : r->before[entry];
+	return r->values ? values_like(r->values, r->before[entry]) : r->before[entry];
 }
 static inline uint32_t reads_left_by(const struct reads *r, uint32_t entry)
 {
