@@ -18,7 +18,7 @@ enum { FITTED = sizeof fitted / sizeof *fitted };
  */
 static uint64_t bytes_later(const struct rt_trace_info *info, const struct model_size *size)
 {
-	enum { AN_EVENT = 44, A_SYNC = 66, CLOCKS = 7, AN_ENTRY = 16, A_CELL = 160, A_VALUE = 16, A_VALUED_ENTRY = 21 };
+	enum { AN_EVENT = 44, A_SYNC = 66, CLOCKS = 7, AN_ENTRY = 13, A_CELL = 160, A_VALUE = 16, A_VALUED_ENTRY = 18 };
 	enum { READERS = 2, FEW_THREADS = 8 };
 	uint64_t more = size->entries > size->events ? size->entries - size->events : 0;
 	uint64_t alone = clock_bytes_alone(info->thread_count), few = clock_bytes_alone(FEW_THREADS);

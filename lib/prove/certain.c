@@ -251,7 +251,7 @@ bool certain_sees_the_same(struct certain *c, uint32_t e, uint32_t cell, uint32_
 {
 	const struct model *m = c->m;
 	const struct values *v = c->values;
-	uint32_t entry = certain_entry(c, cell, e), before = c->last_writes->before[entry];
+	uint32_t entry = certain_entry(c, cell, e), before = last_writes_before(c->last_writes, entry);
 	bool known = !uncertain_in(c, cell, e);
 	if (known && before == write)
 		return true;

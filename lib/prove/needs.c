@@ -192,7 +192,7 @@ static void include_writes(struct needs *n, uint32_t cell, uint32_t like)
 	if (*asking == n->goals)
 		return;
 	*asking = n->goals;
-	for (uint32_t i = values_first(values, cell, like); i != MODEL_NONE; i = values->next[i])
+	for (uint32_t i = values_first(values, cell, like); i != MODEL_NONE; i = values_next(values, i))
 		if (may_occur(n, n->m->cell_events[i]))
 			include(n->bound, n, n->m->cell_events[i]);
 }

@@ -160,7 +160,7 @@ static bool add_access(struct saturation *s, uint32_t slot, uint32_t id, uint32_
 		if (writes)
 			s->writes[s->write_count++] = (struct saturation_write){cell, slot, m->events[e].pos, entry, 0};
 		if (reads)
-			s->seen[s->seen_count++] = (struct saturation_read){id, cell, s->reads->before[entry], 0};
+			s->seen[s->seen_count++] = (struct saturation_read){id, cell, last_writes_before(s->reads->last_writes, entry), 0};
 	}
 	return true;
 }

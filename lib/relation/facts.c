@@ -20,7 +20,7 @@ FACT(segment_order, hb, !segment_order_compute(f->m, true, made, &(struct rt_err
 FACT(trf, trf, !trf_compute(f->m, NULL, made, &(struct rt_error){0}))
 FACT(sections, sections, sections_init(made, f->m))
 FACT(last_writes, last_writes, last_writes_init(made, f->m))
-FACT(values, values, values_init(made, f->m))
+FACT(values, values, facts_last_writes(f) && values_init(made, f->m, f->last_writes))
 
 void facts_release(struct facts *f)
 {

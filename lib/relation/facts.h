@@ -5,7 +5,6 @@
 #ifndef LIB_RELATION_FACTS_H
 #define LIB_RELATION_FACTS_H
 
-#include "lib/relation/last_writes.h"
 #include "lib/relation/por.h"
 #include "lib/relation/sections.h"
 #include "lib/relation/trf.h"

@@ -69,12 +69,13 @@ static void link_writes(struct values *v, const struct model *m, uint32_t cell, 
 		}
 		if (list[i].state == VALUE_KNOWN && !model_raced(m, list[i].entry))
 			v->sure[list[i].entry / 8] |= (uint8_t)(1 << list[i].entry % 8);
-		v->like[list[i].entry] = like;
-		v->next[list[i].entry] = MODEL_NONE;
+		uint32_t rank = last_writes_rank(v->writes, list[i].entry);
+		v->like[rank] = like;
+		v->next[rank] = MODEL_NONE;
 		if (same && list[i - 1].entry == MODEL_NONE)
 			v->initial[cell] = list[i].entry;
 		else if (same)
-			v->next[list[i - 1].entry] = list[i].entry;
+			v->next[last_writes_rank(v->writes, list[i - 1].entry)] = list[i].entry;
 	}
 }
 
@@ -92,19 +93,20 @@ static bool find_free(const struct values *v, const struct model *m, uint32_t ce
 		if (is_free && op == RT_OP_READ && reads)
 			reads[e / 8] |= (uint8_t)(1 << e % 8);
 		if (rt_op_writes(op))
-			last = v->like[i];
+			last = values_like(v, i);
 	}
 	return any;
 }
 
-bool values_init(struct values *v, const struct model *m)
+bool values_init(struct values *v, const struct model *m, const struct last_writes *writes)
 {
-	size_t entries = model_entries(m), most = 0;
+	size_t entries = model_entries(m), count = (size_t)writes->count + 1, most = 0;
 	for (uint32_t c = 0; c < m->cell_count; c++)
 		most = m->cells[c].count > most ? m->cells[c].count : most;
 	struct written *list = malloc((most + 1) * sizeof *list);
-	*v = (struct values){malloc((entries + 1) * sizeof *v->like),
-	                     malloc((entries + 1) * sizeof *v->next),
+	*v = (struct values){writes,
+	                     malloc(count * sizeof *v->like),
+	                     malloc(count * sizeof *v->next),
 	                     malloc(((size_t)m->cell_count + 1) * sizeof *v->initial),
 	                     calloc(entries / 8 + 1, 1),
 	                     calloc((size_t)m->cell_count + 1, sizeof *v->initially),

@@ -14,20 +14,22 @@
 #ifndef LIB_TRACE_VALUES_H
 #define LIB_TRACE_VALUES_H
 
-#include "lib/trace/model.h"
+#include "lib/trace/last_writes.h"
 
-/* By entry of model.cell_events. MODEL_NONE stands for the initial value of the cell. */
+/* Of writes, by rank (last_writes.h); writes are entries of model.cell_events. MODEL_NONE stands for the initial value
+ * of the cell. */
 struct values {
-	uint32_t *like;    /* a write: the cell's first write of this value; itself if the value is unknown */
-	uint32_t *next;    /* a write: the cell's next write of the same value; MODEL_NONE if there is none */
+	const struct last_writes *writes; /* borrowed */
+	uint32_t *like;                   /* the cell's first write of this value; itself if the value is unknown */
+	uint32_t *next;                   /* the cell's next write of the same value; MODEL_NONE if there is none */
 	uint32_t *initial; /* by cell: its first write of its initial value; MODEL_NONE if there is none */
 	uint8_t *sure;     /* by entry, bits: a write whose value is certain */
 	bool *initially;   /* by cell: its initial value is known */
 	bool any;          /* some read could see another write than it saw */
 };
 
-/* False without memory. The model must outlive it. */
-bool values_init(struct values *v, const struct model *m);
+/* False without memory. The model and the writes must outlive it. */
+bool values_init(struct values *v, const struct model *m, const struct last_writes *writes);
 void values_release(struct values *v);
 
 /* True if the entry (a write; MODEL_NONE: the initial content) has a certain value. */
@@ -39,7 +41,12 @@ static inline bool values_sure(const struct values *v, uint32_t cell, uint32_t e
 /* The first write of the value that this write (MODEL_NONE: the initial content) left. */
 static inline uint32_t values_like(const struct values *v, uint32_t write)
 {
-	return write == MODEL_NONE ? MODEL_NONE : v->like[write];
+	return write == MODEL_NONE ? MODEL_NONE : v->like[last_writes_rank(v->writes, write)];
+}
+/* The cell's next write of the value that this write left; MODEL_NONE if there is none. */
+static inline uint32_t values_next(const struct values *v, uint32_t write)
+{
+	return v->next[last_writes_rank(v->writes, write)];
 }
 /* The first write of this value, and whether the value has another source. */
 static inline uint32_t values_first(const struct values *v, uint32_t cell, uint32_t like)
@@ -48,7 +55,7 @@ static inline uint32_t values_first(const struct values *v, uint32_t cell, uint3
 }
 static inline bool values_several(const struct values *v, uint32_t cell, uint32_t like)
 {
-	return like == MODEL_NONE ? v->initial[cell] != MODEL_NONE : v->next[like] != MODEL_NONE;
+	return like == MODEL_NONE ? v->initial[cell] != MODEL_NONE : values_next(v, like) != MODEL_NONE;
 }
 
 /* By event index, bits: plain reads that may see another write than they saw. NULL without memory. */

@@ -3,17 +3,12 @@
 
 bool reads_init(struct reads *r, struct facts *f, bool free, const struct values *values)
 {
-	const struct last_writes *w = facts_last_writes(f);
-	*r = (struct reads){.m = f->m, .free = free, .values = values};
-	if (!w)
-		return false;
-	r->before = w->before;
-	r->entry = w->entry;
-	return true;
+	*r = (struct reads){.m = f->m, .free = free, .values = values, .last_writes = facts_last_writes(f)};
+	return r->last_writes;
 }
 
 uint32_t reads_entry(const struct reads *r, uint32_t e, uint32_t cell)
 {
 	const struct model *m = r->m;
-	return cell == m->events[e].object ? r->entry[e] : model_entry(m, cell, e);
+	return cell == m->events[e].object ? r->last_writes->entry[e] : model_entry(m, cell, e);
 }

@@ -8,10 +8,10 @@
 #include "lib/trace/values.h"
 
 struct reads {
-	const struct model *m;          /* borrowed, like values */
-	bool free;                      /* reads may see any write; atomic ones still synchronise as they did */
-	const struct values *values;    /* or NULL: only reads-from counts */
-	const uint32_t *before, *entry; /* struct last_writes, one of the facts; borrowed */
+	const struct model *m;                 /* borrowed, like the others */
+	bool free;                             /* reads may see any write; atomic ones still synchronise as they did */
+	const struct values *values;           /* or NULL: only reads-from counts */
+	const struct last_writes *last_writes; /* one of the facts */
 };
 
 /* False without memory. */
@@ -24,11 +24,12 @@ uint32_t reads_entry(const struct reads *r, uint32_t e, uint32_t cell);
  * represents all. */
 static inline uint32_t reads_wanted(const struct reads *r, uint32_t entry)
 {
-	return r->values ? values_like(r->values, r->before[entry]) : r->before[entry];
+	uint32_t saw = last_writes_before(r->last_writes, entry);
+	return r->values ? values_like(r->values, saw) : saw;
 }
 static inline uint32_t reads_left_by(const struct reads *r, uint32_t entry)
 {
-	return r->values ? r->values->like[entry] : entry;
+	return r->values ? values_like(r->values, entry) : entry;
 }
 /* True if e reads and must see what it saw. The goal's own events need not. */
 static inline bool reads_must(const struct reads *r, const struct goal *goal, uint32_t e)

@@ -229,7 +229,7 @@ static bool reads_right(const struct space *s, uint32_t e)
 	bool stays = s->reads->values && rt_op_is_atomic(model_op(m, e));
 	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
 	for (uint32_t cell = m->events[e].object; cell < end; cell++) {
-		uint32_t entry = reads_entry(s->reads, e, cell), w = s->reads->before[entry];
+		uint32_t entry = reads_entry(s->reads, e, cell), w = last_writes_before(s->reads->last_writes, entry);
 		if (s->cells[cell].last != reads_wanted(s->reads, entry))
 			return false;
 		if (stays && w != MODEL_NONE && !space_occurred(s, m->cell_events[w]))
