@@ -53,7 +53,7 @@ static void include_seen(struct in_order *o, uint32_t e)
 	const struct model *m = o->m;
 	uint32_t first = m->events[e].object, end = first + m->sites[m->events[e].site].cells, entry = MODEL_NONE;
 	for (uint32_t cell = first; cell < end; cell++) {
-		entry = cell == first ? reads_entry(o->needs->reads, e, cell) : model_entry_behind(m, cell, e, entry);
+		entry = reads_entry(o->needs->reads, e, cell, entry);
 		uint32_t before = last_writes_before(o->needs->reads->last_writes, entry);
 		uint32_t w = before == MODEL_NONE ? MODEL_NONE : m->cell_events[before];
 		if (w != MODEL_NONE && m->events[w].pos >= o->at[model_thread_of(m, w)] && !needs_goal(o, w))

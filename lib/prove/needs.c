@@ -207,8 +207,10 @@ static void include_seen(struct needs *n, uint32_t thread, uint32_t pos)
 		if (!rt_op_reads(model_op(m, e)) || !(reads_must(n->reads, n->goal, e) || goal_runs(n->goal, e)))
 			continue;
 		uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
-		for (uint32_t cell = m->events[e].object; cell < end; cell++)
-			include_writes(n, cell, reads_wanted(n->reads, reads_entry(n->reads, e, cell)));
+		for (uint32_t cell = m->events[e].object, entry = MODEL_NONE; cell < end; cell++) {
+			entry = reads_entry(n->reads, e, cell, entry);
+			include_writes(n, cell, reads_wanted(n->reads, entry));
+		}
 	}
 }
 

@@ -151,8 +151,8 @@ static bool add_access(struct saturation *s, uint32_t slot, uint32_t id, uint32_
 	const struct model *m = s->m;
 	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
 	bool reads = reads_must(s->reads, s->goal, e), writes = rt_op_writes(model_op(m, e));
-	for (uint32_t cell = m->events[e].object; cell < end; cell++) {
-		uint32_t entry = reads_entry(s->reads, e, cell);
+	for (uint32_t cell = m->events[e].object, entry = MODEL_NONE; cell < end; cell++) {
+		entry = reads_entry(s->reads, e, cell, entry);
 		s->spent++;
 		if (!vec_reserve(&s->writes, &s->write_capacity, (uint64_t)s->write_count + 1, sizeof *s->writes) ||
 		    !vec_reserve(&s->seen, &s->seen_capacity, (uint64_t)s->seen_count + 1, sizeof *s->seen))
@@ -160,7 +160,8 @@ static bool add_access(struct saturation *s, uint32_t slot, uint32_t id, uint32_
 		if (writes)
 			s->writes[s->write_count++] = (struct saturation_write){cell, slot, m->events[e].pos, entry, 0};
 		if (reads)
-			s->seen[s->seen_count++] = (struct saturation_read){id, cell, last_writes_before(s->reads->last_writes, entry), 0};
+			s->seen[s->seen_count++] =
+			    (struct saturation_read){id, cell, last_writes_before(s->reads->last_writes, entry), 0};
 	}
 	return true;
 }

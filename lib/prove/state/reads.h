@@ -17,8 +17,11 @@ struct reads {
 /* False without memory. */
 bool reads_init(struct reads *r, struct facts *f, bool free, const struct values *values);
 
-/* Entry of an access in a cell that it touches. */
-uint32_t reads_entry(const struct reads *r, uint32_t e, uint32_t cell);
+/* Entry of an access in a cell that it touches. entry: its in the cell before, if it touches that. */
+static inline uint32_t reads_entry(const struct reads *r, uint32_t e, uint32_t cell, uint32_t entry)
+{
+	return cell == r->m->events[e].object ? r->last_writes->entry[e] : model_entry_behind(r->m, cell, e, entry);
+}
 
 /* What the read at this entry must see, and what a write there provides. With values, the first write of a value
  * represents all. */

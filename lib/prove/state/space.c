@@ -109,7 +109,7 @@ static uint32_t last_in_base(const struct space *s, uint32_t cell)
 	return MODEL_NONE;
 }
 
-static void count_cell(struct space *s, uint32_t e, uint32_t cell, bool needed)
+static void count_cell(struct space *s, uint32_t e, uint32_t cell, uint32_t entry, bool needed)
 {
 	struct space_cell *c = &s->cells[cell];
 	if (s->end && !c->looked)
@@ -117,17 +117,16 @@ static void count_cell(struct space *s, uint32_t e, uint32_t cell, bool needed)
 	c->looked = true;
 	c->left += (uint32_t)rt_op_writes(model_op(s->m, e));
 	if (reads_must(s->reads, s->goal, e)) {
-		struct space_readers *r = readers_of(s, cell, reads_wanted(s->reads, reads_entry(s->reads, e, cell)));
+		struct space_readers *r = readers_of(s, cell, reads_wanted(s->reads, entry));
 		r->asked++;
 		r->needed += needed;
 	}
 }
 
-static void forget_cell(struct space *s, uint32_t e, uint32_t cell)
+static void forget_cell(struct space *s, uint32_t e, uint32_t cell, uint32_t entry)
 {
 	if (reads_must(s->reads, s->goal, e))
-		*readers_of(s, cell, reads_wanted(s->reads, reads_entry(s->reads, e, cell))) =
-		    (struct space_readers){0, 0};
+		*readers_of(s, cell, reads_wanted(s->reads, entry)) = (struct space_readers){0, 0};
 	s->cells[cell] = (struct space_cell){.last = MODEL_NONE};
 }
 
@@ -141,11 +140,13 @@ static void count_accesses(struct space *s, bool count)
 			const struct model_site *site = &m->sites[m->events[e].site];
 			if (!rt_op_is_access(site->op))
 				continue;
-			for (uint32_t cell = m->events[e].object; cell < m->events[e].object + site->cells; cell++) {
+			uint32_t first = m->events[e].object, entry = MODEL_NONE;
+			for (uint32_t cell = first; cell < first + site->cells; cell++) {
+				entry = reads_entry(s->reads, e, cell, entry);
 				if (count)
-					count_cell(s, e, cell, pos < s->must[t]);
+					count_cell(s, e, cell, entry, pos < s->must[t]);
 				else
-					forget_cell(s, e, cell);
+					forget_cell(s, e, cell, entry);
 			}
 		}
 }
@@ -227,9 +228,10 @@ static bool reads_right(const struct space *s, uint32_t e)
 {
 	const struct model *m = s->m;
 	bool stays = s->reads->values && rt_op_is_atomic(model_op(m, e));
-	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells;
+	uint32_t end = m->events[e].object + m->sites[m->events[e].site].cells, entry = MODEL_NONE;
 	for (uint32_t cell = m->events[e].object; cell < end; cell++) {
-		uint32_t entry = reads_entry(s->reads, e, cell), w = last_writes_before(s->reads->last_writes, entry);
+		entry = reads_entry(s->reads, e, cell, entry);
+		uint32_t w = last_writes_before(s->reads->last_writes, entry);
 		if (s->cells[cell].last != reads_wanted(s->reads, entry))
 			return false;
 		if (stays && w != MODEL_NONE && !space_occurred(s, m->cell_events[w]))
@@ -369,6 +371,7 @@ static void execute_access(struct space *s, uint32_t e)
 	unsigned op = model_op(m, e);
 	uint32_t thread = model_thread_of(m, e), end = m->events[e].object + m->sites[m->events[e].site].cells;
 	bool goal = goal_runs(s->goal, e), needed = m->events[e].pos < s->must[thread];
+	uint32_t entry = MODEL_NONE;
 	if (goal && rt_op_reads(op) && (s->reads->free ? !por_allows(s, e) : !reads_right(s, e))) {
 		s->frozen[thread] = true;
 		hash_fact(s, 3, thread, 1);
@@ -386,7 +389,8 @@ static void execute_access(struct space *s, uint32_t e)
 			r->needed -= needed;
 		}
 		if (rt_op_writes(op)) {
-			s->cells[cell].last = reads_left_by(s->reads, reads_entry(s->reads, e, cell));
+			entry = reads_entry(s->reads, e, cell, entry);
+			s->cells[cell].last = reads_left_by(s->reads, entry);
 			s->cells[cell].left--;
 		}
 		hash_last(s, cell);
