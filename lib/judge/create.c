@@ -13,6 +13,7 @@ void judge_free(struct judge *j)
 	judge_state_release(j);
 	free(j->accepted);
 	judge_values_release(j);
+	free(j->tries);
 	free(j);
 }
 
@@ -33,7 +34,7 @@ struct judge *judge_create(const struct model *m)
 		return NULL;
 	}
 	memset(j->partner, 0xff, (m->event_count + 1) * sizeof *j->partner);
-	if (!judge_scan(j) || !judge_state_init(j)) {
+	if (!judge_scan(j) || !judge_scan_tries(j) || !judge_state_init(j)) {
 		judge_free(j);
 		return NULL;
 	}

@@ -33,7 +33,12 @@ bool judge_prove(struct judge *j, struct anomaly *a)
 		return false;
 	if (!is_remembered(j, a->schedule, &goal))
 		judge_verify(j, a->schedule, &goal, &v);
-	if (!v.fault)
-		a->verdict = VERDICT_PROVED;
-	return !v.fault;
+	if (v.fault)
+		return false;
+	if (!judge_tries_fail(j, a->schedule, &goal)) {
+		reasons_add(&a->reasons, REASON_FAILED_TRY);
+		return false;
+	}
+	a->verdict = VERDICT_PROVED;
+	return true;
 }

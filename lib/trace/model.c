@@ -243,6 +243,9 @@ static inline void pass_two(struct loader *l, const struct rt_event *e)
 		if (e->op == RT_OP_ALLOC && l->alloc_uses.use_count)
 			alloc_uses_keep_alloc(l, e);
 		break;
+	case RT_OP_TRY_FAILED:
+		loader_try(l, e);
+		break;
 	case RT_OP_HB_BEFORE:
 	case RT_OP_HB_AFTER:
 		if (!e->arg || (e->thread < l->end_count && l->ends[e->thread].accesses_local))

@@ -243,7 +243,12 @@ struct model {
 	struct model_granularity {
 		uint64_t objects, shared, refined; /* objects 0: bytes alone were looked at */
 	} granularity;
-	struct losses losses;    /* orders that the trace lacks */
+	struct losses losses; /* orders that the trace lacks */
+	/* Tries of locks that failed, in the trace's order. */
+	struct model_try {
+		uint32_t thread, number, lock; /* number: rt_event.number; lock: object */
+	} * tries;
+	uint32_t try_count, try_capacity;
 	struct model_size size;  /* as it was known before the model was indexed */
 	uint64_t dropped;        /* accesses that were dropped early */
 	uint32_t *thread_events; /* the memory that threads[].events point into */

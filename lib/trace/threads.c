@@ -416,6 +416,19 @@ static void block(struct loader *l, const struct rt_event *e)
 		l->threads[e->thread].call = e->value;
 }
 
+/* It is no event of the model: the judge alone asks whether the lock could be held then. */
+void loader_try(struct loader *l, const struct rt_event *e)
+{
+	struct model *m = l->m;
+	if ((e->arg != RT_OP_ACQUIRE && e->arg != RT_OP_ACQUIRE_SHARED) || l->threads[e->thread].ignored[2])
+		return;
+	uint32_t lock = loader_object(l, e, e->addr, OBJECT_LOCK);
+	if (vec_reserve(&m->tries, &m->try_capacity, (uint64_t)m->try_count + 1, sizeof *m->tries))
+		m->tries[m->try_count++] = (struct model_try){e->thread, (uint32_t)e->number, lock};
+	else
+		l->failed = true;
+}
+
 /* A code or region event: these are kept whatever the thread ignores. False if it is neither. */
 static bool code_event(struct loader *l, struct loader_thread *t, const struct rt_event *e)
 {

@@ -61,6 +61,59 @@ run 0 replay --all pecan_fig1.zst
 holds '[.anomalies[] | select(.kind == "race")] | length >= 2 and all(.verdict == "confirmed")'
 holds '[.anomalies[].replay.results[].output // ""] | any(test("ERROR"))'
 
+# The second thread takes the locks the other way round only if it finds `m` taken. The first one takes them while it holds `m`, or before.
+cat >tries.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, g = PTHREAD_MUTEX_INITIALIZER, h = PTHREAD_MUTEX_INITIALIZER;
+static int meets;
+static void both(pthread_mutex_t *first, pthread_mutex_t *second)
+{
+	pthread_mutex_lock(first);
+	pthread_mutex_lock(second);
+	pthread_mutex_unlock(second);
+	pthread_mutex_unlock(first);
+}
+static void *holds(void *unused)
+{
+	if (!meets)
+		both(&g, &h);
+	pthread_mutex_lock(&m);
+	if (meets)
+		both(&g, &h);
+	usleep(200000);
+	pthread_mutex_unlock(&m);
+	return unused;
+}
+static void *tries(void *unused)
+{
+	usleep(50000);
+	if (pthread_mutex_trylock(&m))
+		both(&h, &g);
+	else
+		pthread_mutex_unlock(&m);
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t a, b;
+	(void)argv;
+	meets = argc > 1;
+	pthread_create(&a, NULL, holds, NULL);
+	pthread_create(&b, NULL, tries, NULL);
+	pthread_join(a, NULL);
+	return pthread_join(b, NULL);
+}
+END
+build tries tries.c
+run 0 record -o never.zst ./tries
+"$RACETRACE" dump never.zst | grep -q try-failed || wrong "the try does not fail: $(cat err)"
+run 0 analyze -f json --fail-on never never.zst
+holds '[.anomalies[] | select(.kind == "deadlock")] | length == 1 and .[0].verdict == "predicted" and any(.[0].reasons[]; .reason == "failed-try")'
+run 0 record -o meets.zst ./tries meets
+run 0 replay meets.zst -f json
+holds '[.anomalies[] | select(.kind == "deadlock")] | length == 1 and .[0].verdict == "confirmed" and .[0].replay.was == "proved"'
+
 # PECAN, figure 5: the paper's schedule stops at node 6, where the lock is held; its twin is real.
 recorded pecan_fig5 --serial
 cat >fig5.json <<'END'
