@@ -15,7 +15,7 @@ struct judge {
 	/* Computed once from the trace. */
 	uint32_t *before; /* by entry of cell_events: entry of the last write before it in the cell, MODEL_NONE: initial
 	                     value. NULL if no access has more than one cell */
-	/* tries.c: tries of locks that failed; who held the lock, until when. */
+	/* tries.c: tries of locks that failed; by which acquire the lock was held, until when. */
 	struct judge_try {
 		uint32_t thread, pos;      /* of the thread's first event behind it */
 		uint32_t acquire, release; /* events; MODEL_NONE: in the trace nobody held it, or to the end */

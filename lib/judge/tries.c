@@ -15,8 +15,7 @@ static uint32_t events_before(const struct model *m, uint32_t thread, uint32_t n
 	return lower_bound(i, 0, t->count, m->events[t->events[i]].number < number);
 }
 
-/* What an event of synchronisation changes: who holds its lock since when, and how long those of the tries before did.
- */
+/* What an event of synchronisation changes: since when its lock is held, and until when it was at the tries before. */
 static void follow_lock(struct judge *j, uint32_t e, uint32_t *held, uint32_t *last)
 {
 	uint32_t taken = model_lock_taken(j->m, e), released = model_lock_released(j->m, e);
