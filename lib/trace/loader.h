@@ -1,11 +1,13 @@
 /*
  * The loader's internals, shared by its files: model.c (the passes), threads.c (a thread's locks and regions),
  * blocked.c (waits at the end), cells.c (cells and their generations), objects.c (synchronisation objects as memory),
- * alloc_uses.c (blocks used by another thread than the one that allocated them). No other file includes this.
+ * alloc_uses.c (blocks used by another thread than the one that allocated them), contract.c (orders). No other file
+ * includes this.
  */
 #ifndef LIB_TRACE_LOADER_H
 #define LIB_TRACE_LOADER_H
 
+#include "lib/base/set.h"
 #include "lib/trace/intern.h"
 #include "lib/trace/jumps.h"
 #include "lib/trace/own_code.h"
@@ -69,6 +71,7 @@ struct loader_thread {
 	uint64_t call;           /* pass two: see model_thread.call */
 	uint32_t blocked_count, blocked_capacity;
 	bool ended, lost;           /* pass one */
+	uint64_t called_from;       /* contract.c: position of the call, if nothing was called or returned since */
 	uint64_t local, local_size; /* pass one: these bytes */
 	bool accesses_local;        /* pass one */
 };
@@ -134,6 +137,10 @@ struct loader {
 	uint32_t thread_count, thread_capacity;
 	uint32_t event_capacity, segment_capacity, region_capacity, arg_capacity, cell_capacity, value_capacity,
 	    valued_capacity;
+	struct {
+		struct set inside, neither; /* positions */
+		bool of_caller;             /* some position's callers tell */
+	} contract;
 	struct machine *machine; /* NULL: the trace tells plain accesses from atomic ones */
 	bool lossy;              /* pass one: there is a LOST event */
 	bool all;                /* cells of a single thread, and cells without writes, are kept too */
@@ -196,6 +203,10 @@ bool loader_compact(struct loader *l);                               /* after pa
 bool loader_count_values(struct loader *l);                          /* after that */
 uint32_t loader_first_thread(const struct loader *l, uint32_t cell); /* the same: that has touched it */
 void loader_object_cell(struct loader *l, uint32_t cell);            /* tell loader_object_written of its writes */
+
+/* contract.c: before each event is looked at, gives it the order that its library vouches for. */
+void loader_contract(struct loader *l, struct rt_event *e);
+void loader_contract_release(struct loader *l);
 
 /* updates.c: after the events have their indices */
 bool loader_updates(struct loader *l);

@@ -321,6 +321,7 @@ static enum rt_status run_pass(struct loader *l, uint64_t select,
 				return l->failed
 				           ? no_memory(l, err)
 				           : rt_error_set(err, RT_EINPUT, "more threads than %d", SHADOW_THREADS_MAX);
+			loader_contract(l, &batch[i]);
 			if (l->machine && first)
 				l->failed |= !machine_look(l->machine, &batch[i]);
 			else if (l->machine)
@@ -489,7 +490,8 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 	if ((status = admit(l, options, size, err)))
 		return status;
 	open_events(l);
-	uint64_t more = (l->regions == REGIONS_FUNCTIONS || l->callers ? CODE : 0) | (l->lossy ? LOSSES : 0);
+	bool code = l->regions == REGIONS_FUNCTIONS || l->callers || l->contract.of_caller;
+	uint64_t more = (code ? CODE : 0) | (l->lossy ? LOSSES : 0);
 	status = run_pass(l, PASS_TWO | more, pass_two, batch, options, err);
 	if (status)
 		return status;
@@ -540,6 +542,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		free_all(l->now, l->touch, l->written, l->benign, l->ends);
 		rt_aliases_release(&l->aliases);
 		loader_objects_release(l);
+		loader_contract_release(l);
 		alloc_uses_release(l);
 		reused_release(&l->reused);
 		ownership_free(l->ownership);

@@ -132,6 +132,7 @@ static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile 
 		return;
 	}
 	rt_thread.value = value;
+	rt_thread.on[rt_thread.atomics++ % (sizeof rt_thread.on / sizeof *rt_thread.on)] = (uintptr_t)p;
 	again = load && stripe && begin_spin(s, p, pc, order, value);
 	rt_sync(s, op, rt_place((uintptr_t)p), 0, pc, rt_record_aux(size, (unsigned)order, 0));
 	if (load && stripe)
@@ -298,6 +299,107 @@ static quad quad_rmw(enum quad_op op, volatile quad *p, quad v)
 #define QUAD_RMW(bits, name, p, v) quad_rmw(quad_##name, p, v)
 #define QUAD_CAS(bits, p, expected, v) quad_cas(p, expected, v)
 OPERATIONS(128, quad, QUAD_LOAD, QUAD_STORE, QUAD_RMW, QUAD_CAS)
+
+/*
+ * libatomic's functions: Clang calls those for 16 bytes, both compilers those for any size. What does not fit a machine
+ * word is done under libatomic's mutexes, which are recorded.
+ */
+#define LIBATOMIC(name, of)                                                                                            \
+	__asm__(".globl __atomic_" #name "\n\t.type __atomic_" #name ", @function\n\t"                                 \
+	        ".set __atomic_" #name ", __tsan_atomic128_" #of)
+LIBATOMIC(load_16, load);
+LIBATOMIC(store_16, store);
+LIBATOMIC(exchange_16, exchange);
+LIBATOMIC(compare_exchange_16, compare_exchange_strong);
+LIBATOMIC(fetch_add_16, fetch_add);
+LIBATOMIC(fetch_sub_16, fetch_sub);
+LIBATOMIC(fetch_and_16, fetch_and);
+LIBATOMIC(fetch_or_16, fetch_or);
+LIBATOMIC(fetch_xor_16, fetch_xor);
+LIBATOMIC(fetch_nand_16, fetch_nand);
+
+/* The compiler has functions of these names, of other types. */
+#define ANY_SIZE(type, name, parameters)                                                                               \
+	RT_NEXT(type, __atomic_##name, parameters);                                                                    \
+	RT_EXPORT type any_##name parameters __asm__("__atomic_" #name);                                               \
+	type any_##name parameters
+
+static bool is_aligned(const volatile void *p, size_t size)
+{
+	return size && size <= sizeof(quad) && !(size & (size - 1)) && (uintptr_t)p % size == 0;
+}
+
+/* True of 16 bytes, which libatomic would do by the functions above. */
+static bool is_quad(const volatile void *p, size_t size)
+{
+	return size == sizeof(quad) && is_aligned(p, size);
+}
+
+static quad quad_at(const void *p)
+{
+	quad v;
+	__builtin_memcpy(&v, p, sizeof v);
+	return v;
+}
+
+/* The slot, locked, if the operation is done on one word and is recorded. */
+static struct rt_slot *lock_any(unsigned op, const volatile void *p, size_t size, uintptr_t pc)
+{
+	return is_aligned(p, size) && !rt_watched ? lock_stripe(op, p, (unsigned)size, pc) : NULL;
+}
+
+static void unlock_any(struct rt_slot *s, unsigned op, const volatile void *p, size_t size, int order,
+                       const void *value, uintptr_t pc)
+{
+	uint64_t v = 0;
+	__builtin_memcpy(&v, value, size < sizeof v ? size : sizeof v);
+	unlock_stripe(s, op, p, pc, (unsigned)size, order, v);
+	if (s && op != RT_OP_ATOMIC_STORE)
+		saw(p, v, pc);
+}
+
+ANY_SIZE(void, load, (size_t size, void *p, void *to, int order))
+{
+	struct rt_slot *s = lock_any(RT_OP_ATOMIC_LOAD, p, size, RT_CALLER);
+	if (is_quad(p, size))
+		__builtin_memcpy(to, &(quad){QUAD_LOAD(128, p)}, sizeof(quad));
+	else
+		RT_REAL(__atomic_load)(size, p, to, order);
+	unlock_any(s, RT_OP_ATOMIC_LOAD, p, size, order, to, RT_CALLER);
+}
+ANY_SIZE(void, store, (size_t size, void *p, const void *from, int order))
+{
+	struct rt_slot *s = lock_any(RT_OP_ATOMIC_STORE, p, size, RT_CALLER);
+	if (is_quad(p, size))
+		QUAD_STORE(128, p, quad_at(from));
+	else
+		RT_REAL(__atomic_store)(size, p, from, order);
+	unlock_any(s, RT_OP_ATOMIC_STORE, p, size, order, from, RT_CALLER);
+}
+ANY_SIZE(void, exchange, (size_t size, void *p, const void *from, void *to, int order))
+{
+	struct rt_slot *s = lock_any(RT_OP_ATOMIC_RMW, p, size, RT_CALLER);
+	if (is_quad(p, size))
+		__builtin_memcpy(to, &(quad){QUAD_STORE(128, p, quad_at(from))}, sizeof(quad));
+	else
+		RT_REAL(__atomic_exchange)(size, p, from, to, order);
+	unlock_any(s, RT_OP_ATOMIC_RMW, p, size, order, to, RT_CALLER);
+}
+ANY_SIZE(bool, compare_exchange, (size_t size, void *p, void *expected, const void *from, int order, int failure))
+{
+	struct rt_slot *s = lock_any(RT_OP_ATOMIC_CAS, p, size, RT_CALLER);
+	bool done;
+	if (is_quad(p, size)) {
+		quad wanted = quad_at(expected), seen = QUAD_CAS(128, p, wanted, quad_at(from));
+		done = seen == wanted;
+		__builtin_memcpy(expected, &seen, sizeof seen);
+	} else {
+		done = RT_REAL(__atomic_compare_exchange)(size, p, expected, from, order, failure);
+	}
+	unlock_any(s, done ? RT_OP_ATOMIC_CAS : RT_OP_ATOMIC_CAS_FAIL, p, size, done ? order : failure, expected,
+	           RT_CALLER);
+	return done;
+}
 
 int rt_atomic_drop(int *count, uintptr_t pc)
 {

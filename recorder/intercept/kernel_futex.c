@@ -9,14 +9,35 @@
 #include <linux/futex.h>
 #include <time.h>
 
-/*
- * A thread that is woken goes on after the call that woke it. A lock of which the kernel knows the holder is taken and
- * released by changes of its word, here by the kernel's.
- */
+/* A lock of which the kernel knows the holder is taken and released by changes of its word, here by the kernel's. */
 static void word_changes(const uint32_t *word, uintptr_t pc)
 {
 	rt_sync(rt_self, RT_OP_ATOMIC_RMW, (uintptr_t)word, sizeof *word, pc,
 	        rt_record_aux(sizeof *word, __ATOMIC_ACQ_REL, 0));
+}
+
+/*
+ * A thread that is woken goes on after the call that woke it. Not so if the caller has just accessed the word by atomic
+ * operations: a futex may wake without a cause, so the program can count on nothing but what these order.
+ */
+static bool is_atomic(const uint32_t *word)
+{
+	for (unsigned i = 0; i < sizeof rt_thread.on / sizeof *rt_thread.on; i++)
+		if (rt_thread.on[i] == (uintptr_t)word)
+			return true;
+	return false;
+}
+
+static void wakes(const uint32_t *word, uintptr_t pc)
+{
+	if (!is_atomic(word))
+		BEFORE((uintptr_t)word);
+}
+
+static void woken(const uint32_t *word, uintptr_t pc)
+{
+	if (!is_atomic(word))
+		AFTER((uintptr_t)word);
 }
 
 void rt_futex_begins(const uint32_t *word, int operation, const uint32_t *other, uintptr_t pc)
@@ -26,15 +47,15 @@ void rt_futex_begins(const uint32_t *word, int operation, const uint32_t *other,
 	switch (operation & FUTEX_CMD_MASK) {
 	case FUTEX_WAKE_OP:
 		word_changes(other, pc);
-		BEFORE((uintptr_t)other);
-		BEFORE((uintptr_t)word);
+		wakes(other, pc);
+		wakes(word, pc);
 		break;
 	case FUTEX_WAKE:
 	case FUTEX_WAKE_BITSET:
 	case FUTEX_REQUEUE:
 	case FUTEX_CMP_REQUEUE:
 	case FUTEX_CMP_REQUEUE_PI:
-		BEFORE((uintptr_t)word);
+		wakes(word, pc);
 		break;
 	case FUTEX_UNLOCK_PI:
 		word_changes(word, pc);
@@ -73,10 +94,10 @@ void rt_futex_done(const uint32_t *word, int operation, const uint32_t *other, i
 	switch (operation & FUTEX_CMD_MASK) {
 	case FUTEX_WAIT:
 	case FUTEX_WAIT_BITSET:
-		AFTER((uintptr_t)word);
+		woken(word, pc);
 		break;
 	case FUTEX_WAIT_REQUEUE_PI:
-		AFTER((uintptr_t)word);
+		woken(word, pc);
 		word_changes(other, pc);
 		break;
 	case FUTEX_LOCK_PI:

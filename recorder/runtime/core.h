@@ -72,6 +72,8 @@ struct rt_thread {
 	unsigned char peek;              /* how memory is read; value.c */
 	int handled;                     /* the signal whose handler has returned last */
 	uint64_t value;                  /* read by, or stored by, the atomic operation under way */
+	unsigned atomics;                /* number of its recorded atomic operations */
+	uintptr_t on[8];                 /* addresses of the last ones */
 	bool forking;                    /* in a call that forks, which may return in the child */
 	bool in_turn;                    /* in the scheduler: its own work is no step */
 	int32_t patience;                /* plain accesses until the scheduler looks at the thread again */

@@ -41,8 +41,9 @@ static __attribute__((constructor(101))) void resolve_all(void)
  */
 static void *resolve_in_plugin(const char *name)
 {
-	static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1",  "libpthread.so.0",
-	                                        "librt.so.1",     "libdl.so.2",     "libgomp.so.1", "libomp.so.5"};
+	static const char *const libraries[] = {"libstdc++.so.6",  "libc++abi.so.1", "libc++.so.1",
+	                                        "libpthread.so.0", "librt.so.1",     "libdl.so.2",
+	                                        "libgomp.so.1",    "libomp.so.5",    "libatomic.so.1"};
 	void *(*open)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
 	int (*close)(void *) = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
 	void *f = NULL;

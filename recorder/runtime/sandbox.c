@@ -23,6 +23,7 @@
 #include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
 
 #define ARCHITECTURE AUDIT_ARCH_X86_64
 
@@ -266,16 +267,28 @@ static const struct rt_sandbox *keep(const struct sock_fprog *program, const str
 	return s;
 }
 
+/*
+ * Eight bytes. The kernel reads what is to be blocked or let come before it looks at how, which it does not know.
+ * Valgrind prints that it does not, so there they are copied.
+ */
+static bool is_word_readable(uintptr_t at)
+{
+	uint64_t word;
+	struct iovec to = {&word, sizeof word}, from = {(void *)at, sizeof word};
+
+	if (rt_watched)
+		return RT_SYSCALL(SYS_process_vm_readv, RT_SYSCALL(SYS_getpid), &to, 1, &from, 1, 0) == sizeof word;
+	return RT_SYSCALL(SYS_rt_sigprocmask, ~0L, at, NULL, sizeof word) == -EINVAL;
+}
+
 bool rt_readable(const void *p, size_t size)
 {
-	/* The kernel reads what is to be blocked or let come before it looks at how, which it does not know. */
 	uintptr_t from = (uintptr_t)p, to = from + size;
 
 	for (uintptr_t at = from; at < to; at = (at | 4095) + 1)
-		if (RT_SYSCALL(SYS_rt_sigprocmask, ~0L, at, NULL, sizeof(uint64_t)) != -EINVAL)
+		if (!is_word_readable(at))
 			return false;
-	return size < sizeof(uint64_t) ||
-	       RT_SYSCALL(SYS_rt_sigprocmask, ~0L, to - sizeof(uint64_t), NULL, sizeof(uint64_t)) == -EINVAL;
+	return size < sizeof(uint64_t) || is_word_readable(to - sizeof(uint64_t));
 }
 
 /* Where that cannot be known the program is trusted. */
