@@ -29,7 +29,7 @@ static const struct {
                               "may be ordered by a call that comes after all that other threads did "
                               "(__tsan_java_finalize)",
                               NULL, NULL},
-    [REASON_FAILED_TRY] = {"failed-try", "in the schedule nobody holds a lock that a thread could not have", NULL,
+    [REASON_FAILED_TRY] = {"failed-try", "in the schedule nobody holds what a thread tried to take in vain", NULL,
                            NULL},
     [REASON_START] = {"start", "what came before the trace's start may forbid it", NULL, NULL},
     [REASON_HIDDEN_ATOMIC] = {"hidden-atomic", "may be ordered by an atomic instruction that was not recorded",

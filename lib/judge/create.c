@@ -13,7 +13,7 @@ void judge_free(struct judge *j)
 	judge_state_release(j);
 	free(j->accepted);
 	judge_values_release(j);
-	free(j->tries);
+	judge_tries_release(&j->tries);
 	free(j);
 }
 

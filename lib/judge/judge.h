@@ -15,13 +15,12 @@ struct judge {
 	/* Computed once from the trace. */
 	uint32_t *before; /* by entry of cell_events: entry of the last write before it in the cell, MODEL_NONE: initial
 	                     value. NULL if no access has more than one cell */
-	/* tries.c: tries of locks that failed; by which acquire the lock was held, until when. */
-	struct judge_try {
-		uint32_t thread, pos;      /* of the thread's first event behind it */
-		uint32_t acquire, release; /* events; MODEL_NONE: in the trace nobody held it, or to the end */
-		uint32_t same;             /* the try before of a lock that is held since the same acquire */
-	} * tries;
-	uint32_t try_count;
+	/* tries.c: tries that failed, and the events of what was tried, in the trace's order. */
+	struct judge_tries {
+		struct judge_try *items;
+		uint32_t count;
+		uint32_t *by_thread, *first; /* items, thread by thread; by thread: where its own begin */
+	} tries;
 	/* The last schedule that was a witness, and its goal. */
 	struct schedule_step *accepted;
 	uint32_t accepted_count, accepted_capacity;
@@ -81,11 +80,7 @@ bool judge_scan(struct judge *j);
 void judge_remember(struct judge *j, const struct schedule *s, const struct goal *goal);
 /* tries.c. False without memory. */
 bool judge_scan_tries(struct judge *j);
-/*
- * True if each try of a lock that fails in the schedule can fail there: by the acquire that it failed by, which has to
- * come before what the thread does next, and its release after what the thread did before. Also false without memory.
- */
-bool judge_tries_fail(const struct judge *j, const struct schedule *s, const struct goal *goal);
+void judge_tries_release(struct judge_tries *t);
 /* value.c: true if it is known that two writes of the cell (MODEL_NONE: none yet) left the same value in it. False
  * without memory, too. */
 bool judge_same_value(struct judge *j, uint32_t cell, uint32_t write1, uint32_t write2);

@@ -38,6 +38,7 @@
 	X(GOAL_NO_CONFLICT, "the goal's events do not conflict")                                                       \
 	X(GOAL_ORDER, "the goal's events occur in another order")                                                      \
 	X(GOAL_NOT_BLOCKED, "a goal acquire is not blocked by another thread of the goal")                             \
+	X(TRY, "a try fails though nobody holds what it tries to take")                                                \
 	X(NO_RULE, "the judge has no rule for the operation")
 
 enum verify_fault {
@@ -71,7 +72,13 @@ enum rt_status judge_error(const struct model *m, uint32_t e, struct rt_error *e
 void judge_verify(struct judge *j, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v);
 
 /*
- * The same for a witness in which reads may see other writes: each read may see any write, but an acquiring atomic
+ * Tries of locks and semaphores that failed in the trace. True if each that fails in the schedule, or right before its
+ * goal, can fail there. Also false without memory. judge_verify does not ask this.
+ */
+bool judge_tries_fail(const struct judge *j, const struct schedule *s, const struct goal *goal);
+
+/*
+ * judge_verify for a witness in which reads may see other writes: each read may see any write, but an acquiring atomic
  * comes after the releasing one that it saw. *others (zeroed and owned by the caller) gets the reads that see
  * another write, of another value, than in the trace, in the schedule's order; goal events only if their threads run
  * on.

@@ -188,7 +188,7 @@ void loader_arg(struct loader *l, uint32_t event, uint32_t value);
 void loader_sync(struct loader *l, const struct rt_event *e);
 /* threads.c: before an event of a thread that was forked after it began. */
 void loader_forked_again(struct loader *l, const struct rt_event *e);
-/* threads.c: a try of a lock that failed. */
+/* threads.c: a try that failed. */
 void loader_try(struct loader *l, const struct rt_event *e);
 /* threads.c: the region that an event of the thread belongs to; opens the function's if needed. */
 uint32_t loader_region(struct loader *l, uint32_t thread);

@@ -244,9 +244,10 @@ struct model {
 		uint64_t objects, shared, refined; /* objects 0: bytes alone were looked at */
 	} granularity;
 	struct losses losses; /* orders that the trace lacks */
-	/* Tries of locks that failed, in the trace's order. */
+	/* Tries of locks and semaphores that failed, in the trace's order. */
 	struct model_try {
-		uint32_t thread, number, lock; /* number: rt_event.number; lock: object */
+		uint32_t thread, number, object; /* number: rt_event.number */
+		uint8_t op;                      /* what was tried: ACQUIRE, ACQUIRE_SHARED, SEM_WAIT */
 	} * tries;
 	uint32_t try_count, try_capacity;
 	struct model_size size;  /* as it was known before the model was indexed */

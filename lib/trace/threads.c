@@ -416,15 +416,16 @@ static void block(struct loader *l, const struct rt_event *e)
 		l->threads[e->thread].call = e->value;
 }
 
-/* It is no event of the model: the judge alone asks whether the lock could be held then. */
+/* It is no event of the model: the judge alone asks whether it could fail. That of a join always can. */
 void loader_try(struct loader *l, const struct rt_event *e)
 {
 	struct model *m = l->m;
-	if ((e->arg != RT_OP_ACQUIRE && e->arg != RT_OP_ACQUIRE_SHARED) || l->threads[e->thread].ignored[2])
+	bool semaphore = e->arg == RT_OP_SEM_WAIT, lock = e->arg == RT_OP_ACQUIRE || e->arg == RT_OP_ACQUIRE_SHARED;
+	if ((!lock && !semaphore) || l->threads[e->thread].ignored[2])
 		return;
-	uint32_t lock = loader_object(l, e, e->addr, OBJECT_LOCK);
+	uint32_t object = loader_object(l, e, e->addr, semaphore ? OBJECT_SEMAPHORE : OBJECT_LOCK);
 	if (vec_reserve(&m->tries, &m->try_capacity, (uint64_t)m->try_count + 1, sizeof *m->tries))
-		m->tries[m->try_count++] = (struct model_try){e->thread, (uint32_t)e->number, lock};
+		m->tries[m->try_count++] = (struct model_try){e->thread, (uint32_t)e->number, object, (uint8_t)e->arg};
 	else
 		l->failed = true;
 }
