@@ -13,7 +13,8 @@
  * whose hook and which a signal's handler runs.
  *
  * The repeat filter compares values too: a read is left out if it sees what its last kept twin saw, a write if it
- * leaves what was there before it. The filter of plain.h is kept from matching by a new epoch with each record.
+ * leaves what was there before it. What has no value is not left out, as it may see or leave something new. The filter
+ * of plain.h is kept from matching by a new epoch with each record.
  *
  * Memory may be gone by the time a pending write is looked at (a library that unmaps it without hooks), and a hook may
  * stand for an access that faults on purpose. So a fault while reading is caught: signal.c moves the thread to
@@ -270,20 +271,6 @@ bool rt_value_append(struct rt_slot *s, uint64_t w0, uint64_t w1)
 	return true;
 }
 
-/* A range's read that is to be left out, and is counted then. */
-static bool is_repeat(struct rt_slot *s, uint64_t w0, uint64_t w1, uint64_t size)
-{
-	uint64_t k1 = w1 | UINT64_C(1) << 63 | size << 48;
-	struct rt_seen *f;
-
-	if (size >= 1u << 15)
-		return false;
-	unsigned count = find(s, w0, k1, &f);
-	note(s, f, w0, k1, count, true);
-	s->skipped += count == 2;
-	return count == 2;
-}
-
 void rt_value_range(unsigned op, uintptr_t from, size_t size, uintptr_t pc)
 {
 	struct rt_slot *s = rt_self;
@@ -295,9 +282,7 @@ void rt_value_range(unsigned op, uintptr_t from, size_t size, uintptr_t pc)
 	}
 	rt_busy_begin();
 	rt_value_begin(s, RT_OP_NONE);
-	if (op == RT_OP_READ && is_repeat(s, event.w0, event.w1, size)) {
-		;
-	} else if (size <= 16) {
+	if (size <= 16) {
 		rt_put(s, event.w0, event.w1, RT_PUT_PLAIN, 0);
 	} else {
 		struct rt_record ext = rt_record_ext(rt_plain_stamp(s), size);

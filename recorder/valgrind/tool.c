@@ -101,7 +101,7 @@ static inline bool repeats(struct guest *g, UWord at, uint64_t key, uint32_t pla
 	return false;
 }
 
-/* value: NULL: it has more than 8 bytes. */
+/* value: NULL: it has more than 8 bytes, and may see or leave something new. */
 static inline void record_access(UWord at, unsigned op, UWord w1, UWord place, const uint64_t *value)
 {
 	struct guest *g = guest_now;
@@ -113,8 +113,8 @@ static inline void record_access(UWord at, unsigned op, UWord w1, UWord place, c
 		guest_epoch(g);
 	}
 	uint64_t key = operand(at);
-	unsigned stored = op == RT_OP_WRITE && value ? w1 >> 48 & 31 : 0;
-	if (repeats(g, at, key, (uint32_t)place, value ? *value : 0, stored)) {
+	unsigned stored = op == RT_OP_WRITE ? w1 >> 48 & 31 : 0;
+	if (value && repeats(g, at, key, (uint32_t)place, *value, stored)) {
 		s->skipped++;
 		g->left_out++;
 		return;

@@ -47,4 +47,33 @@ for end in '' fault kill; do
 	jq -e '.complete and .lost == 0' out >/dev/null || wrong "hard $end: events are lost"
 done
 } 2>/dev/null # the shell's own words about what ends by a signal
+# An access without a value, as it has more than 8 bytes, may see something new each time: none is left out as a repeat.
+cat >wide.c <<'C'
+#include <emmintrin.h>
+#include <stdio.h>
+#include <string.h>
+char range[40];
+volatile __m128i vector;
+int main(void)
+{
+	volatile int sum = 0;
+	printf("%p %p\n", (void *)range, (void *)&vector);
+	for (int i = 0; i < 9; i++) {
+		sum += memcmp(range, "another", (size_t)sum + sizeof range / 2);
+		vector;
+		sum = 0;
+	}
+	return 0;
+}
+C
+recorded() { # TRACE ADDRESS
+	"$RACETRACE" dump --format jsonl --kind memory "$1" | jq -rc --arg at "$2" 'select(.op == "read" and .object == $at) | .arg' | uniq -c | tr -s ' '
+}
+gcc -g -O1 -fno-builtin -fsanitize=thread wide.c -o wide && "$RACETRACE" record --values -o wide.zst ./wide >at 2>err || wrong "wide: $(cat err)"
+[ "$(recorded wide.zst "$(cut -d' ' -f1 at)")" = ' 9 20' ] || wrong "a repeated range: $(recorded wide.zst "$(cut -d' ' -f1 at)")"
+[ "$(recorded wide.zst "$(cut -d' ' -f2 at)")" = ' 9 16' ] || wrong "a repeated vector: $(recorded wide.zst "$(cut -d' ' -f2 at)")"
+if [ -x "$(dirname "$RACETRACE")/../lib/racetrace/valgrind/racetrace-amd64-linux" ]; then
+	gcc -g -O1 wide.c -o wide && "$RACETRACE" record -o wide.zst ./wide >at 2>err || wrong "wide, by Valgrind: $(cat err)"
+	[ "$(recorded wide.zst "$(cut -d' ' -f2 at)")" = ' 9 16' ] || wrong "a repeated vector, by Valgrind: $(recorded wide.zst "$(cut -d' ' -f2 at)")"
+fi
 exit $fail
