@@ -64,7 +64,7 @@ static void *take_alarms(void *set)
 int main(void)
 {
 	pthread_t threads[3];
-	struct itimerval often = {{0, 2000}, {0, 2000}}, never = {{0, 0}, {0, 0}};
+	struct itimerval often = {{0, 5000}, {0, 5000}}, never = {{0, 0}, {0, 0}};
 	struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	sigset_t set;
 
@@ -80,7 +80,7 @@ int main(void)
 
 	pthread_create(&threads[2], NULL, take_alarms, &set);
 	setitimer(ITIMER_REAL, &often, NULL);
-	usleep(30000);
+	usleep(200000); /* the thread runs, however busy the machine is */
 	if (!RACE_FREE)
 		ticks = 0; /* @reset */
 	usleep(10000);
