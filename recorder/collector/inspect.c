@@ -84,6 +84,7 @@ struct traits {
 	bool interpreter; /* dynamically linked */
 	bool runtime;     /* defines __tsan_init: has the runtime inside */
 	bool calls;       /* calls __tsan_ functions of some library */
+	bool library;     /* has a name for those that are linked with it */
 	char *soname;     /* the runtime that it is linked with */
 };
 
@@ -100,6 +101,7 @@ static void look_at_needed(Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr, struct
 		const char *name = dyn.d_tag == DT_NEEDED ? elf_strptr(elf, shdr->sh_link, dyn.d_un.d_val) : NULL;
 		if (name && is_runtime(name) && !t->soname)
 			t->soname = strdup(name);
+		t->library |= dyn.d_tag == DT_SONAME;
 	}
 }
 
@@ -229,6 +231,9 @@ static enum rt_status judge(const char *path, struct traits *t, bool *sync_only,
 		                    path);
 	if (t->soname)
 		return RT_OK;
+	if (!t->interpreter && t->library)
+		return rt_error_set(err, RT_EINPUT, "'%s' is a shared library, or the dynamic linker: name a program",
+		                    path);
 	if (!t->interpreter)
 		return rt_error_set(err, RT_EINPUT, "'%s' is statically linked: link it dynamically%s", path,
 		                    allowed ? "" : ", with gcc -fsanitize=thread");

@@ -43,6 +43,7 @@ refused 3 "^racetrace: './plain' is not instrumented: build it with gcc -fsaniti
 refused 3 "^racetrace: '/bin/true' is not instrumented|^racetrace: '/usr/bin/true' is not" "$racetrace" record --recorder=tsan true
 refused 3 "'./static' is statically linked" "$racetrace" record ./static
 refused 3 "^racetrace: './static' is statically linked: link it dynamically$" "$racetrace" record --sync-only ./static
+refused 3 "^racetrace: '/lib64/ld-linux-x86-64.so.2' is a shared library, or the dynamic linker: name a program$" "$racetrace" record /lib64/ld-linux-x86-64.so.2 ./app
 refused 3 "'./inside' has a runtime of ThreadSanitizer inside.*static-libtsan" "$racetrace" record ./inside
 refused 3 "'./script' is a script" "$racetrace" record --recorder=tsan ./script
 printf '#!  ./no-such -e\n' >lost && chmod +x lost
