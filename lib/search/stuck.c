@@ -1,5 +1,5 @@
-/* Threads that can never continue; see stuck.h. */
-#include "lib/search/stuck.h"
+/* Threads that can never continue, and for which others each waits; see stuck.h. Their groups: stuck_groups.c. */
+#include "lib/search/stuck_groups.h"
 
 #include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
@@ -35,9 +35,8 @@ struct final {
 	struct tally *tallies;    /* by object */
 	/* The threads that each stuck thread waits for: needs[first[t] .. first[t + 1]). */
 	uint32_t *needs, *first;
-	uint32_t *length; /* by thread: length of the shortest ring that it is in, 0: none */
-	uint32_t *group;  /* by thread: its group's index + 1; 0: none yet */
-	uint32_t *queue, *from;
+	bool *stuck;     /* by thread */
+	uint32_t *found; /* room for what a thread needs */
 };
 
 static uint32_t block_of(const struct final *f, uint32_t thread)
@@ -366,9 +365,9 @@ static bool may_go(const struct final *f, uint32_t thread)
 	if (f->m->sites[f->m->events[block_of(f, thread)].site].flags & RT_F_TIMED ||
 	    (lock != MODEL_NONE && f->m->objects[lock].stray))
 		return true;
-	uint32_t count = needed(f, thread, f->queue);
+	uint32_t count = needed(f, thread, f->found);
 	for (uint32_t i = 0; i < count; i++)
-		if (!f->goes[f->queue[i]] && !(op == RT_OP_JOIN && has_ended(f, f->queue[i])))
+		if (!f->goes[f->found[i]] && !(op == RT_OP_JOIN && has_ended(f, f->found[i])))
 			return false;
 	return (!known && !count) || may_be_given(f, thread);
 }
@@ -423,156 +422,26 @@ static void find_goes(struct final *f)
 	}
 }
 
-static bool is_stuck(const struct final *f, uint32_t thread)
-{
-	return !f->goes[thread] && !has_ended(f, thread) && block_of(f, thread) != MODEL_NONE;
-}
-
 /* The threads that each stuck thread waits for, without those that continue: they are not the cause. */
 static bool find_needs(struct final *f)
 {
 	uint32_t count = 0, room = 0;
+	for (uint32_t t = 0; t < f->threads; t++)
+		f->stuck[t] = !f->goes[t] && !has_ended(f, t) && block_of(f, t) != MODEL_NONE;
 	for (uint32_t t = 0; t < f->threads; t++) {
 		f->first[t] = count;
-		if (!is_stuck(f, t))
+		if (!f->stuck[t])
 			continue;
-		uint32_t n = needed(f, t, f->queue);
+		uint32_t n = needed(f, t, f->found);
 		if (file_holder(f, t) != MODEL_NONE)
-			f->queue[n++] = file_holder(f, t);
+			f->found[n++] = file_holder(f, t);
 		if (!vec_reserve(&f->needs, &room, (uint64_t)count + n, sizeof *f->needs))
 			return false;
 		for (uint32_t i = 0; i < n; i++)
-			if (is_stuck(f, f->queue[i]))
-				f->needs[count++] = f->queue[i];
+			if (f->stuck[f->found[i]])
+				f->needs[count++] = f->found[i];
 	}
 	f->first[f->threads] = count;
-	return true;
-}
-
-/* Breadth-first search from a thread. from[]: the thread that led to each, + 1; the start itself only if it is in a
- * ring. Returns the number of threads in queue. */
-static uint32_t walk(struct final *f, uint32_t thread)
-{
-	uint32_t count = 0;
-	if (f->first[thread] == f->first[thread + 1])
-		return 0;
-	memset(f->from, 0, f->threads * sizeof *f->from);
-	for (uint32_t next = 0, t = thread;; t = f->queue[next++]) {
-		for (uint32_t i = f->first[t]; i < f->first[t + 1]; i++)
-			if (!f->from[f->needs[i]]) {
-				f->from[f->needs[i]] = t + 1;
-				f->queue[count++] = f->needs[i];
-			}
-		if (next == count)
-			return count;
-	}
-}
-
-static uint32_t ring_length(struct final *f, uint32_t thread)
-{
-	uint32_t length = 1;
-	if (!walk(f, thread) || !f->from[thread])
-		return 0;
-	for (uint32_t t = f->from[thread] - 1; t != thread; t = f->from[t] - 1)
-		length++;
-	return length;
-}
-
-/* A group with room for all threads that are in none yet. */
-static struct stuck_group *add_group(struct final *f, struct stuck *out)
-{
-	if (!vec_reserve(&out->groups, &out->capacity, (uint64_t)out->count + 1, sizeof *out->groups))
-		return NULL;
-	struct stuck_group *g = &out->groups[out->count];
-	*g = (struct stuck_group){.waits = malloc(((size_t)f->threads + 1) * sizeof *g->waits)};
-	if (!g->waits)
-		return NULL;
-	out->count++;
-	return g;
-}
-
-static void join_group(struct final *f, struct stuck *out, uint32_t index, uint32_t thread)
-{
-	struct stuck_group *g = &out->groups[index];
-	g->waits[g->count++] = block_of(f, thread);
-	f->group[thread] = index + 1;
-}
-
-/* The ring through the thread, its earliest event first. */
-static bool add_ring(struct final *f, struct stuck *out, uint32_t thread)
-{
-	struct stuck_group *g = add_group(f, out);
-	if (!g)
-		return false;
-	uint32_t length = f->length[thread];
-	walk(f, thread);
-	for (uint32_t i = length, t = thread; i-- > 0; t = f->from[t] - 1)
-		f->queue[(i + 1) % length] = t;
-	g->cycle = length;
-	for (uint32_t i = 0; i < length; i++)
-		join_group(f, out, out->count - 1, f->queue[i]);
-	return true;
-}
-
-/* The group that the thread waits for, directly or indirectly; 0: none. */
-static uint32_t group_ahead(struct final *f, uint32_t thread)
-{
-	uint32_t count = walk(f, thread);
-	for (uint32_t i = 0; i < count; i++)
-		if (f->group[f->queue[i]])
-			return f->group[f->queue[i]];
-	return 0;
-}
-
-/* The shortest, then earliest ring with no thread in a group, and no path to one; returns the thread that begins it. */
-static uint32_t next_ring(struct final *f)
-{
-	uint32_t best = MODEL_NONE;
-	for (uint32_t t = 0; t < f->threads; t++) {
-		if (!f->length[t] || f->group[t] || group_ahead(f, t))
-			continue;
-		if (best == MODEL_NONE || f->length[t] < f->length[best] ||
-		    (f->length[t] == f->length[best] && block_of(f, t) < block_of(f, best)))
-			best = t;
-	}
-	return best;
-}
-
-static bool is_empty(const struct final *f)
-{
-	for (uint32_t t = 0; t < f->threads; t++)
-		if (is_stuck(f, t))
-			return false;
-	return true;
-}
-
-static bool group_all(struct final *f, struct stuck *out)
-{
-	if (is_empty(f))
-		return true;
-	if (!find_needs(f))
-		return false;
-	for (uint32_t t = 0; t < f->threads; t++)
-		f->length[t] = ring_length(f, t);
-	for (uint32_t t; (t = next_ring(f)) != MODEL_NONE;)
-		if (!add_ring(f, out, t))
-			return false;
-	uint32_t rings = out->count;
-	for (uint32_t t = 0; t < f->threads; t++) {
-		uint32_t ahead = f->group[t] || !is_stuck(f, t) ? 0 : group_ahead(f, t);
-		if (ahead && ahead <= rings)
-			join_group(f, out, ahead - 1, t);
-	}
-	/* The remaining threads wait for what no thread can provide: first those that wait for no thread, then those
-	 * that wait for these. */
-	for (int behind = 0; behind < 2; behind++)
-		for (uint32_t t = 0; t < f->threads; t++) {
-			if (f->group[t] || !is_stuck(f, t) || (!behind && f->first[t] != f->first[t + 1]))
-				continue;
-			if (out->count == rings && !add_group(f, out))
-				return false;
-			join_group(f, out, rings, t);
-		}
 	return true;
 }
 
@@ -588,18 +457,16 @@ bool stuck_find(const struct model *m, struct stuck *out)
 	                  .threads = m->thread_count,
 	                  .goes = calloc(room, sizeof *f.goes),
 	                  .first = calloc(room, sizeof *f.first),
-	                  .length = calloc(room, sizeof *f.length),
-	                  .group = calloc(room, sizeof *f.group),
-	                  .queue = calloc(room, sizeof *f.queue),
-	                  .from = calloc(room, sizeof *f.from),
+	                  .stuck = calloc(room, sizeof *f.stuck),
+	                  .found = calloc(room, sizeof *f.found),
 	                  .tallies = calloc((size_t)m->object_count + 1, sizeof *f.tallies)};
-	bool ok = f.goes && f.first && f.length && f.group && f.queue && f.from && f.tallies && list_all(&f);
+	bool ok = f.goes && f.first && f.stuck && f.found && f.tallies && list_all(&f);
 	if (ok) {
 		find_goes(&f);
-		ok = group_all(&f, out);
+		ok = find_needs(&f) &&
+		     stuck_group_all(&(struct stuck_needs){m, f.threads, f.stuck, f.needs, f.first}, out);
 	}
-	free_all(f.goes, f.needs, f.first, f.length, f.group, f.queue, f.from, f.tallies, f.holders.items,
-	         f.writers.items);
+	free_all(f.goes, f.needs, f.first, f.stuck, f.found, f.tallies, f.holders.items, f.writers.items);
 	if (!ok)
 		stuck_release(out);
 	return ok;
