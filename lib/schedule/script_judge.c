@@ -301,9 +301,8 @@ static enum rt_status judge(struct binding *b, struct rt_error *err)
 		return judge_error(b->m, without_rule, err);
 	}
 	judge_verify(j, &b->schedule, &b->goal, &v);
-	if (!v.fault && !judge_tries_fail(j, &b->schedule, &b->goal)) {
+	if (!v.fault && !judge_tries_fail(j, &b->schedule, &b->goal))
 		v = (struct verdict_of_judge){VERIFY_TRY, b->schedule.events, MODEL_NONE, MODEL_NONE, 0, 0, 0};
-	}
 	judge_free(j);
 	/* A fault in the replayed steps comes before one in the others. */
 	bool in_replay = v.fault && v.step < b->schedule.events;

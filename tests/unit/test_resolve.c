@@ -122,7 +122,7 @@ START_TEST(test_a_function_of_a_library_is_named_by_its_symbol)
 }
 END_TEST
 
-/* Of every so many symbols of the module; the time that libdwfl takes for all is that of their number squared. */
+/* A sample of the module's symbols, at even distances: libdwfl walks all of them for each address. */
 static unsigned compare_symbols(struct debug_image *image, int every)
 {
 	unsigned compared = 0;
