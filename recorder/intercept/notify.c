@@ -187,7 +187,7 @@ static void called_back(const struct callback *c, union sigval value)
 ALL(STUB)
 static void (*const stubs[CALLBACKS])(union sigval) = {ALL(NAME)};
 
-/* The one for the function at the position; CALLBACKS: there are too many. */
+/* The one for the function at the position; CALLBACKS: there are too many, and its threads are missing. */
 static unsigned callback_of(void (*function)(union sigval), uintptr_t pc)
 {
 	unsigned i = 0;
@@ -216,8 +216,10 @@ void rt_request_notifies_in(struct sigevent *event, uintptr_t pc)
 	before(RT_OBJECT_SIGNAL, pc);
 	rt_turn_foreign();
 	unsigned i = callback_of(function, pc);
-	if (i == CALLBACKS)
+	if (i == CALLBACKS) {
+		rt_emit_sync(RT_OP_LOST, RT_LOST_THREAD, 1, pc, 0);
 		return;
+	}
 	before(order_of(&callbacks[i], event->sigev_value), pc);
 	event->sigev_notify_function = stubs[i];
 }

@@ -79,4 +79,20 @@ for trace in t.zst t.jsonl; do
 late observed 
 object predicted unknown-order" ] || { echo "java_finalize, $trace: $(verdicts $trace)"; fail=1; }
 done
+
+# A request's function is recorded at so many positions; that further ones are missing is said.
+{
+	printf '#include <aio.h>\n#include <fcntl.h>\n#include <semaphore.h>\n#include <signal.h>\n#include <stdlib.h>\nstatic sem_t done;\nstatic struct aiocb request;\nstatic char letter;\n'
+	printf 'static void called(union sigval value)\n{\n\t(void)value;\n\tsem_post(&done);\n}\nint main(int argc, char **argv)\n{\n\t(void)argv;\n\tchar path[] = "/tmp/lostXXXXXX";\n\tint file = mkstemp(path);\n'
+	for i in $(seq 33); do
+		printf '\tif (argc > 1 || %d < 33) {\n\t\trequest = (struct aiocb){.aio_fildes = file, .aio_buf = &letter, .aio_nbytes = 1, .aio_sigevent = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = called}};\n\t\tif (aio_write(&request) != 0)\n\t\t\treturn 1;\n\t\tsem_wait(&done);\n\t}\n' "$i"
+	done
+	printf '\treturn remove(path);\n}\n'
+} >requests.c
+sed -i 's/#include <stdlib.h>/&\n#include <stdio.h>/' requests.c
+"${CC:-gcc}" -g -O1 -fsanitize=thread requests.c -o requests -pthread || exit 1
+for more in '' more; do
+	"$racetrace" record -o t.zst -- ./requests $more 2>/dev/null || { echo "requests: status $?"; fail=1; }
+	"$racetrace" info t.zst | grep -q "^complete *$([ -n "$more" ] && echo no || echo yes)" || { echo "requests $more: $("$racetrace" info t.zst | grep complete)"; fail=1; }
+done
 exit $fail
