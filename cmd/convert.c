@@ -1,9 +1,9 @@
 /* racetrace convert: a trace in another format. */
-#include "cmd/command.h"
-#include "cmd/common.h"
-#include "cmd/output.h"
+#include "cmd/base/command.h"
+#include "cmd/base/common.h"
+#include "cmd/base/output.h"
+#include "cmd/base/progress.h"
 #include "cmd/perfetto.h"
-#include "cmd/progress.h"
 #include "lib/analysis/uncertain.h"
 #include "lib/base/text.h"
 #include "tracefmt/export.h"

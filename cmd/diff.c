@@ -1,7 +1,7 @@
 /* racetrace diff: what is new in a report, and what is gone. */
-#include "cmd/command.h"
-#include "cmd/common.h"
-#include "cmd/output.h"
+#include "cmd/base/command.h"
+#include "cmd/base/common.h"
+#include "cmd/base/output.h"
 #include "lib/report/json_writer.h"
 #include "lib/report/saved.h"
 

@@ -1,7 +1,7 @@
 /* racetrace dump: prints the events of a trace, one a line, as text or as JSON lines. */
-#include "cmd/command.h"
-#include "cmd/common.h"
-#include "cmd/progress.h"
+#include "cmd/base/command.h"
+#include "cmd/base/common.h"
+#include "cmd/base/progress.h"
 #include "tracefmt/export.h"
 
 #include <argp.h>

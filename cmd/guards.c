@@ -1,8 +1,8 @@
 /* racetrace guards: which lock guards which variable, and where it is not held. */
-#include "cmd/command.h"
-#include "cmd/common.h"
-#include "cmd/memory.h"
-#include "cmd/setting.h"
+#include "cmd/base/command.h"
+#include "cmd/base/common.h"
+#include "cmd/base/memory.h"
+#include "cmd/base/setting.h"
 #include "lib/report/guarded_by.h"
 #include "lib/report/json_writer.h"
 #include "lib/report/text.h"

@@ -1,7 +1,7 @@
 /* racetrace info: describes a trace. */
-#include "cmd/command.h"
-#include "cmd/common.h"
-#include "cmd/progress.h"
+#include "cmd/base/command.h"
+#include "cmd/base/common.h"
+#include "cmd/base/progress.h"
 #include "lib/base/json_memory.h"
 
 #include <argp.h>

@@ -1,9 +1,9 @@
 /* racetrace: finds the subcommand and calls it. */
-#include "cmd/command.h"
-#include "cmd/defaults.h"
-#include "cmd/library.h"
-#include "cmd/messages.h"
-#include "cmd/output.h"
+#include "cmd/base/command.h"
+#include "cmd/base/defaults.h"
+#include "cmd/base/library.h"
+#include "cmd/base/messages.h"
+#include "cmd/base/output.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* racetrace merge: one report of the parts that 'racetrace analyze --shard' wrote. */
-#include "cmd/analyze.h"
-#include "cmd/command.h"
+#include "cmd/analyze/analyze.h"
+#include "cmd/base/command.h"
 
 #include <argp.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Chrome's trace JSON; see perfetto.h. */
 #include "cmd/perfetto.h"
 
-#include "cmd/common.h"
+#include "cmd/base/common.h"
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"
 #include "lib/report/json_writer.h"

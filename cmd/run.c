@@ -1,14 +1,14 @@
 /* racetrace run: record, analyze, replay and report in one go. */
-#include "cmd/command.h"
-#include "cmd/common.h"
-#include "cmd/known.h"
-#include "cmd/library.h"
-#include "cmd/memory.h"
-#include "cmd/replay.h"
-#include "cmd/reports.h"
-#include "cmd/runner.h"
-#include "cmd/scratch.h"
-#include "cmd/setting.h"
+#include "cmd/base/command.h"
+#include "cmd/base/common.h"
+#include "cmd/base/known.h"
+#include "cmd/base/library.h"
+#include "cmd/base/memory.h"
+#include "cmd/base/reports.h"
+#include "cmd/base/scratch.h"
+#include "cmd/base/setting.h"
+#include "cmd/replay/replay.h"
+#include "cmd/try/runner.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* racetrace schedule: prints the schedule of an anomaly, by steps or event by event, and checks any schedule. */
-#include "cmd/command.h"
-#include "cmd/common.h"
-#include "cmd/memory.h"
+#include "cmd/base/command.h"
+#include "cmd/base/common.h"
+#include "cmd/base/memory.h"
+#include "cmd/base/setting.h"
 #include "cmd/perfetto.h"
-#include "cmd/setting.h"
 #include "lib/base/input.h"
 #include "lib/base/memory_file.h"
 #include "lib/report/report.h"

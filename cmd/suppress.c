@@ -1,7 +1,7 @@
 /* racetrace suppress: suppressions of a report's findings. */
-#include "cmd/command.h"
-#include "cmd/common.h"
-#include "cmd/output.h"
+#include "cmd/base/command.h"
+#include "cmd/base/common.h"
+#include "cmd/base/output.h"
 #include "lib/report/saved.h"
 
 #include <argp.h>

@@ -46,7 +46,13 @@ may recorder/hooks recorder recorder/runtime recorder/intercept
 may recorder/intercept recorder recorder/runtime
 may recorder/valgrind recorder recorder/runtime
 may recorder/collector recorder lib/base tracefmt tracefmt/native
-may cmd lib/base tracefmt lib/trace lib/anomaly lib/search lib/analysis lib/schedule lib/report lib/explore recorder recorder/collector
+may cmd/base lib/base tracefmt lib/trace lib/analysis lib/report recorder/collector
+may cmd/try lib/base tracefmt lib/anomaly lib/schedule lib/report recorder cmd/base
+may cmd/explore lib/base tracefmt lib/trace lib/report lib/explore recorder cmd/base cmd/try
+may cmd/replay lib/base lib/trace lib/schedule lib/report recorder/collector cmd/base cmd/try cmd/explore
+may cmd/analyze lib/base lib/search lib/analysis lib/report cmd/base cmd/replay
+may cmd/record lib/base tracefmt lib/trace lib/report recorder recorder/collector cmd/base cmd/analyze
+may cmd lib/base tracefmt lib/analysis lib/schedule lib/report cmd/base cmd/try cmd/replay cmd/analyze
 
 # docs/architecture.md has the same list.
 diff <(sed -n 's/^may \([a-z/]*\) *\(.*\)$/\1: \2/p' tests/cli/t_layers.sh | sed 's/ *$//') \

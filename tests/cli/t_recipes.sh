@@ -39,8 +39,8 @@ for patch in "$top"/tests/recipes/*.patch; do
 	patch -d tree -p1 --no-backup-if-mismatch <"$patch" >log 2>&1 || wrong "${patch##*/} does not apply: $(cat log)"
 done
 # No option selects a strategy by name: this copy's record --serial takes the new one.
-sed -i 's/: "random",/: "steady",/' tree/cmd/record.c
-grep -q '"steady"' tree/cmd/record.c || wrong 'cmd/record.c does not select the strategy of --serial any more'
+sed -i 's/: "random",/: "steady",/' tree/cmd/record/record.c
+grep -q '"steady"' tree/cmd/record/record.c || wrong 'cmd/record/record.c does not select the strategy of --serial any more'
 make -C tree BUILD=build all >log 2>&1 || {
 	wrong "the patched tree does not build: $(grep -E 'error|\*\*\*' log | head -n 5)"
 	exit 1

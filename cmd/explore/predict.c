@@ -1,0 +1,514 @@
+/*
+ * predict: what the analysis of one run finds is what the next ones do. A run that takes the schedule of a race, or in
+ * which reads see other writes, may come to code that no run before came to; it is analyzed in turn. So may a run in
+ * which two threads take turns at a lock or an atomic variable the other way round than in all runs before, or one in
+ * which a thread's turn comes between two of another. And a run
+ * whose threads are held at the places of all races, as RaceFuzzer does at those of one: each meeting goes either way,
+ * where a schedule has one meeting of one pair. The same for atomicity violations, ASVs and deadlocks: first, if they
+ * are many. And a run in which threads are held at every lock, if some pair was
+ * never seen the other way round: it turns round many at once. The most promising run is first: of what a run with new
+ * code showed, then by verdict and rank. If there is none left, threads take random turns, or are held at races, until
+ * that brings nothing new several times.
+ */
+#include "cmd/explore/explore.h"
+
+#include "cmd/try/ways.h"
+#include "lib/base/set.h"
+#include "lib/base/vec.h"
+#include "lib/explore/turns.h"
+#include "lib/report/digest.h"
+#include "lib/trace/modules.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	NEW_SCHEDULES = 64, /* of one run that are taken on */
+	ATTEMPTS = 3,       /* ways to an anomaly that is not confirmed */
+	QUIET = 3,          /* random runs without anything new, after which it is enough */
+	PLACES_MAX = 256,   /* at which one run holds threads */
+	MANY = 5            /* anomalies, and places of them, that one run is for rather than a run for each */
+};
+
+/*
+ * A run that is for all anomalies of a kind at once. Races: threads wait at either place. Sequences, which are
+ * atomicity violations and ASVs: a thread waits before its last event while others can go on. Deadlocks: with a lock,
+ * before the next. Turns: at each place.
+ */
+enum sweep { SWEEP_NONE, SWEEP_RACES, SWEEP_SEQUENCES, SWEEP_DEADLOCKS, SWEEP_TURNS, SWEEPS };
+/* promise: less than a schedule that is proved, more than one that is not; but of many anomalies, more than any. */
+#define MANY_PROMISE 0.3
+static const struct {
+	const char *strategy, *pattern;
+	double promise;
+} sweeps[SWEEPS] = {[SWEEP_RACES] = {"racefuzzer", "--pattern=race", 0.75},
+                    [SWEEP_SEQUENCES] = {"racefuzzer", "--pattern=race", 0.745},
+                    [SWEEP_DEADLOCKS] = {"racefuzzer", "--pattern=deadlock", 0.748},
+                    [SWEEP_TURNS] = {"suspend", NULL, 0.74}};
+
+struct candidate {
+	char fingerprint[17];
+	struct rt_plan *plan; /* NULL: it was run, or it has none */
+	/* "": none; else positions that a run is to come to in this order, at one object: by one thread and another, or
+	 * by one, another, and the first again. */
+	char at[3][300];
+	enum sweep sweep;
+	bool open; /* it was not run */
+	enum outcome_order resolve;
+	enum outcome_way way;
+	double score;
+};
+
+/* An anomaly that was met. */
+struct known {
+	char fingerprint[17];
+	uint32_t attempts; /* runs for it, made and planned */
+	bool confirmed, planned;
+};
+
+/* Positions as --at takes them. */
+struct places {
+	char **items;
+	size_t count, room;
+	struct set keys;
+};
+
+struct predict {
+	struct candidate *items;
+	size_t count, room;
+	struct known *known;
+	size_t known_count, known_room;
+	struct set positions; /* of events, in any run */
+	struct set turns; /* pairs of positions at one object, in the order in which some run had them or tried them */
+	struct places at[SWEEPS]; /* of anomalies that are not excluded, and of turns */
+	uint32_t quiet;
+	bool news; /* the run under way brought some */
+	/* What became of the run's plan, until its report is merged. */
+	struct replay_run outcome;
+	bool has_outcome;
+};
+
+static struct predict *predict_of(struct exploring *x)
+{
+	if (!x->predict)
+		x->predict = calloc(1, sizeof *x->predict);
+	return x->predict;
+}
+
+static void places_release(struct places *places)
+{
+	for (size_t i = 0; i < places->count; i++)
+		free(places->items[i]);
+	set_release(&places->keys);
+	free(places->items);
+}
+
+void predict_release(struct exploring *x)
+{
+	struct predict *p = x->predict;
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->count; i++)
+		free(p->items[i].plan);
+	if (p->has_outcome)
+		replay_run_release(&p->outcome);
+	set_release(&p->positions);
+	set_release(&p->turns);
+	for (int i = 0; i < SWEEPS; i++)
+		places_release(&p->at[i]);
+	free(p->items);
+	free(p->known);
+	free(p);
+}
+
+/* A run that holds threads at the places of a sweep. False without memory. */
+static bool order_sweep(const struct predict *p, enum sweep sweep, struct run_order *order)
+{
+	const struct places *places = &p->at[sweep];
+	char option[320];
+	order->strategy = sweeps[sweep].strategy;
+	if (sweeps[sweep].pattern && !run_order_add(order, sweeps[sweep].pattern))
+		return false;
+	for (size_t i = 0; i < places->count; i++) {
+		snprintf(option, sizeof option, "--at=%s", places->items[i]);
+		if (!run_order_add(order, option))
+			return false;
+	}
+	return true;
+}
+
+/* A run of a candidate. False without memory. */
+static bool order_run(struct exploring *x, struct candidate *c, struct run_order *order)
+{
+	char option[320];
+	order->plan = c->plan;
+	order->resolve = c->resolve;
+	order->seed = x->o.seed + (x->started - x->first);
+	c->plan = NULL;
+	c->open = false;
+	if (c->sweep != SWEEP_NONE)
+		return order_sweep(x->predict, c->sweep, order);
+	if (!c->at[0][0])
+		return true;
+	order->strategy = "racefuzzer";
+	if (!run_order_add(order, "--pattern=sequence"))
+		return false;
+	for (int i = 0; i < 3 && c->at[i][0]; i++) {
+		snprintf(option, sizeof option, "--at=%d/0:%s", i % 2, c->at[i]);
+		if (!run_order_add(order, option))
+			return false;
+	}
+	return true;
+}
+
+bool predict_next(struct exploring *x, struct run_order *order)
+{
+	struct predict *p = predict_of(x);
+	size_t best = SIZE_MAX;
+	for (size_t i = 0; p && !x->native && i < p->count; i++)
+		if (p->items[i].open && (best == SIZE_MAX || p->items[i].score > p->items[best].score))
+			best = i;
+	order->candidate = best;
+	if (best != SIZE_MAX)
+		return order_run(x, &p->items[best], order);
+	if (!p || p->quiet >= QUIET)
+		return false;
+	x->next_seed++;
+	return p->quiet % 2 == 0 || !p->at[SWEEP_RACES].count || x->native || order_sweep(p, SWEEP_RACES, order);
+}
+
+/* ---- What is new ---- */
+
+static struct known *known_of(struct predict *p, const char *fingerprint)
+{
+	for (size_t i = 0; i < p->known_count; i++)
+		if (!strcmp(p->known[i].fingerprint, fingerprint))
+			return &p->known[i];
+	if (!vec_reserve(&p->known, &p->known_room, (uint64_t)p->known_count + 1, sizeof *p->known))
+		return NULL;
+	struct known *k = &p->known[p->known_count++];
+	*k = (struct known){0};
+	memcpy(k->fingerprint, fingerprint, sizeof k->fingerprint);
+	return k;
+}
+
+static uint64_t position_key(const struct rt_trace *trace, uint64_t pc)
+{
+	const struct rt_module *module = module_at(trace, pc);
+	XXH3_state_t state;
+	XXH3_64bits_reset(&state);
+	if (module)
+		digest_text(&state, module->path);
+	digest_number(&state, module ? pc - module->start : pc);
+	uint64_t key = XXH3_64bits_digest(&state);
+	return key ? key : 1;
+}
+
+/* Number of positions that no run had before. */
+static bool add_positions(struct predict *p, const struct analysis *a, size_t *fresh)
+{
+	*fresh = 0;
+	for (uint32_t i = 0; i < a->model->site_count; i++) {
+		bool added;
+		if (!set_add(&p->positions, position_key(a->trace, a->model->sites[i].pc), &added))
+			return false;
+		*fresh += added;
+	}
+	return true;
+}
+
+/* ---- Candidates ---- */
+
+/* What a schedule promises: what is proved can be done, and reverses what the run saw; what was observed just happened.
+ */
+static double score_of(const struct report_entry *e, bool new_code, uint32_t attempt)
+{
+	static const double by_verdict[VERDICTS] = {
+	    [VERDICT_CONDITIONAL] = 0.6, [VERDICT_PREDICTED] = 0.7, [VERDICT_PROVED] = 0.8, [VERDICT_OBSERVED] = 0.3};
+	return (new_code ? 1 : 0) + by_verdict[e->anomaly->verdict] + 0.2 * e->rank.value - 0.5 * (attempt - 1);
+}
+
+static bool add_candidate(struct predict *p, const struct candidate *c)
+{
+	if (!vec_reserve(&p->items, &p->room, (uint64_t)p->count + 1, sizeof *p->items))
+		return false;
+	p->items[p->count++] = *c;
+	return true;
+}
+
+/* Takes on the schedule of an anomaly, or a search for it. *added: there is one. */
+static enum rt_status take_on(struct predict *p, const struct report *r, const struct report_entry *e, bool new_code,
+                              bool *added, struct rt_error *err)
+{
+	const struct anomaly *a = e->anomaly;
+	struct candidate c = {.way = a->schedule ? OUTCOME_BY_SCHEDULE : OUTCOME_BY_SEARCH};
+	struct rt_error why = {0};
+	struct known *k = known_of(p, e->fingerprint);
+	*added = false;
+	if (!k)
+		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	if (k->confirmed || k->planned || k->attempts >= ATTEMPTS || anomaly_may_be_atomic(a) ||
+	    (anomaly_is_of_waits(a) && anomaly_is_stuck(r->analysis->model, a)))
+		return RT_OK;
+	if (!a->schedule && (a->verdict >= VERDICT_PROVED || !way_can_search(r, a)))
+		return RT_OK;
+	enum rt_status status =
+	    a->schedule ? way_by_schedule(r, a, NULL, &c.plan, &why) : way_by_search(r, a, NULL, &c.plan, &why);
+	if (status == RT_EMEMORY)
+		return rt_error_set(err, status, "%s", why.message);
+	if (status) { /* it cannot be followed */
+		k->attempts = ATTEMPTS;
+		return RT_OK;
+	}
+	c.open = true;
+	memcpy(c.fingerprint, e->fingerprint, sizeof c.fingerprint);
+	c.resolve = a->kind == ANOMALY_RACE ? OUTCOME_FIRST : OUTCOME_NO_ORDER;
+	c.score = score_of(e, new_code, ++k->attempts);
+	k->planned = true;
+	*added = true;
+	return add_candidate(p, &c) ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+}
+
+/* The most urgent entries are first in the report: of each kind in turn, so that no kind drowns another. */
+static enum rt_status take_on_all(struct predict *p, const struct report *r, bool new_code, struct rt_error *err)
+{
+	enum rt_status status = RT_OK;
+	size_t taken[ANOMALY_KINDS] = {0};
+	for (size_t i = 0; !status && i < r->count; i++) {
+		enum anomaly_kind kind = r->entries[i].anomaly->kind;
+		bool added;
+		if (taken[kind] >= NEW_SCHEDULES)
+			continue;
+		status = take_on(p, r, &r->entries[i], new_code, &added, err);
+		taken[kind] += added;
+		p->news |= added;
+	}
+	return status;
+}
+
+/* "app+0x1234". False: it is in no module. */
+static bool put_position(const struct rt_trace *trace, uint64_t pc, char *to, size_t size)
+{
+	const struct rt_module *module = module_at(trace, pc);
+	if (module)
+		snprintf(to, size, "%.200s+0x%" PRIx64, module_name(module->path), pc - module->start);
+	return module != NULL;
+}
+
+/* Adds the position, if it is in a module and there is room. False without memory. */
+static bool add_place(struct places *places, const struct rt_trace *trace, uint64_t pc)
+{
+	char place[300];
+	bool added;
+	if (places->count == PLACES_MAX || !put_position(trace, pc, place, sizeof place))
+		return true;
+	if (!set_add(&places->keys, position_key(trace, pc), &added) ||
+	    !vec_reserve(&places->items, &places->room, (uint64_t)places->count + 1, sizeof *places->items))
+		return false;
+	if (added && !(places->items[places->count] = strdup(place)))
+		return false;
+	places->count += added;
+	return true;
+}
+
+/* True if the event is the last of its thread, and not its only one. */
+static bool is_last_of_role(const struct model *m, const struct anomaly *a, uint32_t i)
+{
+	bool before = false, after = false;
+	for (uint32_t k = 0; k < a->event_count; k++) {
+		bool same = model_thread_of(m, a->events[k]) == model_thread_of(m, a->events[i]);
+		before |= same && k < i;
+		after |= same && k > i;
+	}
+	return before && !after;
+}
+
+/* The sweep that is for an event of an anomaly, and where threads wait in it. */
+static enum sweep sweep_of(const struct report *r, const struct anomaly *a, uint32_t i, uint64_t *pc)
+{
+	const struct model *m = r->analysis->model;
+	*pc = m->sites[m->events[a->events[i]].site].pc;
+	if (a->kind == ANOMALY_RACE)
+		return SWEEP_RACES;
+	if (a->kind == ANOMALY_DEADLOCK)
+		return anomaly_is_stuck(m, a) ? SWEEP_NONE : SWEEP_DEADLOCKS;
+	if ((a->kind != ANOMALY_ATOMICITY && a->kind != ANOMALY_ASV) || a->verdict >= VERDICT_OBSERVED ||
+	    !is_last_of_role(m, a, i))
+		return SWEEP_NONE;
+	uint64_t gate = explore_gate(r, a, i);
+	*pc = gate ? gate : *pc;
+	return SWEEP_SEQUENCES;
+}
+
+static bool add_sweep(struct predict *p, enum sweep sweep, bool new_code, bool many)
+{
+	struct candidate c = {.sweep = sweep, .open = true, .resolve = OUTCOME_NO_ORDER};
+	c.score = (new_code ? 1 : 0) + sweeps[sweep].promise + (many ? MANY_PROMISE : 0);
+	return add_candidate(p, &c);
+}
+
+/* The places of anomalies, if some of them are new, are what a run is to hold threads at. */
+static enum rt_status take_on_places(struct predict *p, const struct report *r, bool new_code, struct rt_error *err)
+{
+	size_t before[SWEEPS], open[SWEEPS] = {0};
+	bool ok = true;
+	for (int s = 0; s < SWEEPS; s++)
+		before[s] = p->at[s].count;
+	for (size_t i = 0; ok && i < r->count; i++) {
+		const struct anomaly *a = r->entries[i].anomaly;
+		for (uint32_t k = 0; ok && k < a->event_count; k++) {
+			uint64_t pc;
+			enum sweep sweep = sweep_of(r, a, k, &pc);
+			open[sweep] += a->verdict < VERDICT_OBSERVED && k + 1 == a->event_count;
+			ok = sweep == SWEEP_NONE || add_place(&p->at[sweep], r->analysis->trace, pc);
+		}
+	}
+	for (int s = 0; ok && s < SWEEPS; s++)
+		if (p->at[s].count != before[s]) {
+			bool many = open[s] >= MANY && p->at[s].count >= before[s] + MANY;
+			p->news = true;
+			ok = add_sweep(p, (enum sweep)s, new_code, many);
+		}
+	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+}
+
+static uint64_t turn_key(const struct rt_trace *trace, uint64_t first, uint64_t second)
+{
+	uint64_t key = position_key(trace, first) * UINT64_C(0x9e3779b97f4a7c15) ^ position_key(trace, second);
+	return key ? key : 1;
+}
+
+/* Turns that no run had the other way round: one that tries to is a candidate, and one run for all of them. */
+static bool take_on_pairs(struct predict *p, const struct rt_trace *trace, const struct turns *t, bool new_code)
+{
+	size_t taken = 0;
+	bool added, ok = true;
+	for (size_t i = 0; ok && i < t->count; i++)
+		ok = set_add(&p->turns, turn_key(trace, t->items[i].first, t->items[i].second), &added);
+	for (size_t i = 0; ok && i < t->count && taken < NEW_SCHEDULES; i++) {
+		const struct turn *turn = &t->items[i];
+		struct candidate c = {.open = true, .score = (new_code ? 1 : 0) + 0.55, .resolve = OUTCOME_NO_ORDER};
+		if (!put_position(trace, turn->second, c.at[0], sizeof c.at[0]) ||
+		    !put_position(trace, turn->first, c.at[1], sizeof c.at[1]))
+			continue;
+		ok = set_add(&p->turns, turn_key(trace, turn->second, turn->first), &added);
+		if (!ok || !added)
+			continue;
+		ok = add_candidate(p, &c) && add_place(&p->at[SWEEP_TURNS], trace, turn->first) &&
+		     add_place(&p->at[SWEEP_TURNS], trace, turn->second);
+		p->news = true;
+		taken++;
+	}
+	return ok && (!taken || add_sweep(p, SWEEP_TURNS, new_code, false));
+}
+
+/* The same for turns that no run had between two of another thread. */
+static bool take_on_between(struct predict *p, const struct rt_trace *trace, const struct turns *t, bool new_code)
+{
+	size_t taken = 0;
+	bool added, ok = true;
+	for (int unseen = 0; unseen < 2; unseen++)
+		for (size_t i = 0; ok && i < t->between_count && taken < NEW_SCHEDULES; i++) {
+			const struct between *b = &t->between[i];
+			struct candidate c = {
+			    .open = true, .score = (new_code ? 1 : 0) + 0.29, .resolve = OUTCOME_NO_ORDER};
+			if (b->seen == unseen)
+				continue;
+			uint64_t key = turn_key(trace, b->before, b->turn) ^ position_key(trace, b->after);
+			ok = set_add(&p->turns, key ? key : 1, &added);
+			if (!ok || !added || !unseen || !put_position(trace, b->before, c.at[0], sizeof c.at[0]) ||
+			    !put_position(trace, b->turn, c.at[1], sizeof c.at[1]) ||
+			    !put_position(trace, b->after, c.at[2], sizeof c.at[2]))
+				continue;
+			ok = add_candidate(p, &c);
+			taken++;
+		}
+	return ok;
+}
+
+static enum rt_status take_on_turns(struct predict *p, const struct analysis *a, bool new_code, struct rt_error *err)
+{
+	struct turns turns;
+	enum rt_status status = turns_of(a->trace, &turns, err);
+	if (status)
+		return status;
+	bool ok = take_on_pairs(p, a->trace, &turns, new_code) && take_on_between(p, a->trace, &turns, new_code);
+	turns_release(&turns);
+	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+}
+
+/* The run of a candidate: what it came to; if its race happened, the other order is a candidate as well. */
+static enum rt_status note_outcome(struct exploring *x, const struct run_result *run, struct rt_error *err)
+{
+	struct predict *p = x->predict;
+	const struct run_order *order = run->order;
+	struct candidate *c = &p->items[order->candidate];
+	enum rt_status status = try_tell(run->t, &p->outcome, err);
+	if (status)
+		return status;
+	p->has_outcome = true;
+	p->outcome.way = c->way;
+	struct known *k = known_of(p, c->fingerprint);
+	if (!k)
+		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	k->planned = false;
+	if (p->outcome.kind != OUTCOME_CONFIRMED)
+		return RT_OK;
+	k->confirmed = true;
+	if (c->resolve != OUTCOME_FIRST)
+		return RT_OK;
+	struct candidate other = *c;
+	other.resolve = OUTCOME_SECOND;
+	other.score -= 0.15;
+	other.open = true;
+	if (!(other.plan = malloc(order->plan->size)))
+		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	memcpy(other.plan, order->plan, order->plan->size);
+	if (add_candidate(p, &other))
+		return RT_OK;
+	free(other.plan);
+	return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+}
+
+enum rt_status predict_ended(struct exploring *x, const struct run_result *run, struct rt_error *err)
+{
+	struct predict *p = predict_of(x);
+	struct report_options options = {.least = VERDICT_CONDITIONAL};
+	struct report *all;
+	size_t fresh = 0;
+	if (!p)
+		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	p->news = false;
+	enum rt_status status = run->order->plan ? note_outcome(x, run, err) : RT_OK;
+	if (status || !run->analysis)
+		return status;
+	if (!add_positions(p, run->analysis, &fresh))
+		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	p->news |= fresh != 0;
+	status = report_create(run->analysis, &options, &all, err);
+	if (status)
+		return status;
+	status = take_on_all(p, all, fresh != 0, err);
+	if (!status)
+		status = take_on_places(p, all, fresh != 0, err);
+	report_free(all);
+	return status ? status : take_on_turns(p, run->analysis, fresh != 0, err);
+}
+
+enum rt_status predict_merged(struct exploring *x, const struct run_result *run, struct rt_error *err)
+{
+	struct predict *p = x->predict;
+	enum rt_status status = RT_OK;
+	p->news |= run->fresh != 0;
+	if (p->news)
+		p->quiet = 0;
+	else if (run->order->candidate == SIZE_MAX)
+		p->quiet++;
+	if (p->has_outcome) {
+		p->has_outcome = false;
+		status = explore_attach(x, p->items[run->order->candidate].fingerprint, &p->outcome, err);
+	}
+	return status;
+}

@@ -1,0 +1,102 @@
+/* The entries of a report that a replay is of; see choose.h. */
+#include "cmd/replay/choose.h"
+
+#include "cmd/try/ways.h"
+#include "lib/report/findings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct choosing {
+	const struct report *r;
+	const struct replay_options *o;
+	bool watched;
+	size_t *entries, count;
+};
+
+/* True if the entry is in the finding that is asked for. */
+static bool is_of_finding(const struct choosing *c, const struct report_entry *e)
+{
+	const struct findings *all = c->r->findings;
+	for (size_t i = 0; i < all->count; i++)
+		for (size_t k = 0; k < all->items[i].entry_count; k++)
+			if (!strcmp(all->items[i].id, c->o->finding) && &c->r->entries[all->items[i].entries[k]] == e)
+				return true;
+	return false;
+}
+
+/* True if machine code does not tell whether the race's accesses are atomic: that both are pending shows no race. */
+static bool is_undecided(const struct choosing *c, const struct anomaly *a)
+{
+	return c->watched && anomaly_may_be_atomic(a);
+}
+
+static bool is_wanted(const struct choosing *c, const struct report_entry *e)
+{
+	if (c->o->anomaly)
+		return !strcmp(e->id, c->o->anomaly);
+	if (is_undecided(c, e->anomaly))
+		return false;
+	if (c->o->finding)
+		return is_of_finding(c, e) && (e->anomaly->schedule || way_can_search(c->r, e->anomaly));
+	if (anomaly_is_of_waits(e->anomaly) && anomaly_is_stuck(c->r->analysis->model, e->anomaly))
+		return false;
+	return c->o->verdicts >> e->anomaly->verdict & 1 &&
+	       (e->anomaly->schedule || (e->anomaly->verdict < VERDICT_PROVED && way_can_search(c->r, e->anomaly)));
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* Keeps as many as wanted, each as likely as another, in their order (selection sampling, Knuth 3.4.2). */
+static void take_sample(struct choosing *c)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < c->count; i++)
+		if (mix(c->o->seed * UINT64_C(0x9e3779b97f4a7c15) + i) % (c->count - i) < c->o->sample - kept)
+			c->entries[kept++] = c->entries[i];
+	c->count = kept;
+}
+
+static enum rt_status choose(struct choosing *c, struct rt_error *err)
+{
+	const struct report *r = c->r;
+	const char *path = rt_trace_info(r->analysis->trace)->path;
+	c->entries = calloc(r->count + 1, sizeof *c->entries);
+	if (!c->entries)
+		return rt_error_set(err, RT_EMEMORY, "no memory to replay a report");
+	for (int v = VERDICTS; v-- > 0;)
+		for (size_t i = 0; i < r->count; i++)
+			if ((int)r->entries[i].anomaly->verdict == v && is_wanted(c, &r->entries[i]))
+				c->entries[c->count++] = i;
+	if (c->o->sample && c->o->sample < c->count)
+		take_sample(c);
+	if (c->o->finding && !c->count)
+		return rt_error_set(err, RT_EUSAGE, "there is no finding '%s' in '%s' that can be replayed",
+		                    c->o->finding, path);
+	if (c->o->anomaly && !c->count)
+		return rt_error_set(err, RT_EUSAGE, "there is no anomaly '%s' in '%s'", c->o->anomaly, path);
+	if (c->o->anomaly && is_undecided(c, r->entries[c->entries[0]].anomaly))
+		return rt_error_set(err, RT_EUSAGE,
+		                    "'%s' cannot be replayed: machine code does not tell whether its accesses are "
+		                    "atomic; give a build with gcc -fsanitize=thread after '--'",
+		                    c->o->anomaly);
+	if (c->o->anomaly && !r->entries[c->entries[0]].anomaly->schedule &&
+	    !way_can_search(r, r->entries[c->entries[0]].anomaly))
+		return rt_error_set(err, RT_EUSAGE, "'%s' cannot be replayed: it has no schedule", c->o->anomaly);
+	return RT_OK;
+}
+
+enum rt_status replay_choose(const struct report *r, const struct replay_options *options, bool watched,
+                             size_t **entries, size_t *count, struct rt_error *err)
+{
+	struct choosing c = {.r = r, .o = options, .watched = watched};
+	enum rt_status status = choose(&c, err);
+	*entries = c.entries;
+	*count = c.count;
+	return status;
+}

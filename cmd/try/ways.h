@@ -1,0 +1,25 @@
+/* Ways to make a program show an anomaly: plans for its runs (tracefmt/plan.h). Each *plan is owned by the caller. */
+#ifndef CMD_TRY_WAYS_H
+#define CMD_TRY_WAYS_H
+
+#include "lib/report/report.h"
+#include "lib/schedule/plan.h"
+
+/* True if threads can be held at the anomaly's positions until they meet. */
+bool way_can_search(const struct report *r, const struct anomaly *a);
+
+/* By the anomaly's schedule, which it must have. rebuilt: as of plan_make. */
+enum rt_status way_by_schedule(const struct report *r, const struct anomaly *a, const struct rebuilt *rebuilt,
+                               struct rt_plan **plan, struct rt_error *err);
+/* By holding threads at its positions. */
+enum rt_status way_by_search(const struct report *r, const struct anomaly *a, const struct rebuilt *rebuilt,
+                             struct rt_plan **plan, struct rt_error *err);
+/*
+ * By the schedule that the trace of a run has which left its own, of the anomaly of this kind with this fingerprint.
+ * Such a trace is exact: what was a guess may be proved by it. On RT_OK *trace is owned by the caller: the plan is of
+ * it. RT_EINPUT: it has none.
+ */
+enum rt_status way_by_rerun(const char *path, enum anomaly_kind kind, const char *fingerprint, struct rt_trace **trace,
+                            struct rt_plan **plan, struct rt_error *err);
+
+#endif
