@@ -5,7 +5,7 @@
 #include "cmd/base/setting.h"
 #include "lib/report/guarded_by.h"
 #include "lib/report/json_writer.h"
-#include "lib/report/text.h"
+#include "lib/report/text/text.h"
 
 #include <argp.h>
 #include <inttypes.h>

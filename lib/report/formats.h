@@ -1,4 +1,4 @@
-/* The formats: one function each, in the file of its name; report.c has the table. */
+/* The formats: one function each, in the file or folder of its name; report.c has the table. */
 #ifndef LIB_REPORT_FORMATS_H
 #define LIB_REPORT_FORMATS_H
 

@@ -38,6 +38,10 @@ may lib/search lib/base lib/trace lib/relation lib/order lib/anomaly lib/prove
 may lib/analysis lib/base lib/trace lib/relation lib/order lib/anomaly lib/prove lib/search
 may lib/schedule lib/base tracefmt lib/trace lib/relation lib/anomaly lib/judge lib/prove
 may lib/report lib/base tracefmt lib/trace lib/anomaly lib/search lib/analysis lib/schedule
+may lib/report/html lib/base lib/trace lib/anomaly lib/report
+may lib/report/json lib/base lib/report
+may lib/report/sarif lib/report
+may lib/report/text lib/base lib/trace lib/report
 may lib/explore lib/base tracefmt
 may recorder tracefmt
 may recorder/runtime recorder
@@ -52,7 +56,7 @@ may cmd/explore lib/base tracefmt lib/trace lib/report lib/explore recorder cmd/
 may cmd/replay lib/base lib/trace lib/schedule lib/report recorder/collector cmd/base cmd/try cmd/explore
 may cmd/analyze lib/base lib/search lib/analysis lib/report cmd/base cmd/replay
 may cmd/record lib/base tracefmt lib/trace lib/report recorder recorder/collector cmd/base cmd/analyze
-may cmd lib/base tracefmt lib/analysis lib/schedule lib/report cmd/base cmd/try cmd/replay cmd/analyze
+may cmd lib/base tracefmt lib/analysis lib/schedule lib/report lib/report/text cmd/base cmd/try cmd/replay cmd/analyze
 
 # docs/architecture.md has the same list.
 diff <(sed -n 's/^may \([a-z/]*\) *\(.*\)$/\1: \2/p' tests/cli/t_layers.sh | sed 's/ *$//') \

@@ -4,7 +4,7 @@
  */
 #include "lib/report/follows.h"
 #include "lib/report/steps.h"
-#include "lib/report/text.h"
+#include "lib/report/text/text.h"
 #include "lib/report/waiting.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Text, positions and stacks of the HTML report; see html.h. */
-#include "lib/report/html.h"
+#include "lib/report/html/html.h"
 
 #include "lib/base/hash.h"
 #include "lib/report/digest.h"

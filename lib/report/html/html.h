@@ -1,6 +1,6 @@
 /* What the parts of the HTML report share. All text from the trace is escaped. */
-#ifndef LIB_REPORT_HTML_H
-#define LIB_REPORT_HTML_H
+#ifndef LIB_REPORT_HTML_HTML_H
+#define LIB_REPORT_HTML_HTML_H
 
 #include "lib/report/findings.h"
 #include "lib/report/pieces.h"

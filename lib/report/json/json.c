@@ -3,7 +3,7 @@
  * anomaly, one a line, so that a report of a million pairs is never in memory as a whole.
  */
 #include "lib/report/formats.h"
-#include "lib/report/json_findings.h"
+#include "lib/report/json/findings.h"
 #include "lib/report/limits.h"
 #include "lib/report/modules.h"
 

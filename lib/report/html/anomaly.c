@@ -1,6 +1,6 @@
 /* An anomaly on the HTML page: its events with their stacks and locks, its schedule, its evidence. */
 #include "lib/report/follows.h"
-#include "lib/report/html.h"
+#include "lib/report/html/html.h"
 #include "lib/report/waiting.h"
 
 #include <inttypes.h>

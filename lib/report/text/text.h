@@ -1,6 +1,6 @@
 /* What the parts of the text report share. Nothing from the trace reaches the terminal unescaped. */
-#ifndef LIB_REPORT_TEXT_H
-#define LIB_REPORT_TEXT_H
+#ifndef LIB_REPORT_TEXT_TEXT_H
+#define LIB_REPORT_TEXT_TEXT_H
 
 #include "lib/report/findings.h"
 #include "lib/trace/snippet.h"
@@ -38,7 +38,7 @@ void text_put_snippet(const struct printer *p, int indent, const struct rt_frame
 /* The stack, without the outermost calls of unknown position (the C library's start of a thread). */
 void text_put_stack(const struct printer *p, const struct description *d, int indent, bool source);
 
-/* An anomaly in full (text_anomaly.c), and parts of it. */
+/* An anomaly in full (anomaly.c), and parts of it. */
 void text_put_anomaly(const struct printer *p, const struct report_entry *entry);
 /* acquire: the event that acquires it, by whose line a lock without a name is known; NULL: not described. */
 void text_put_lock_name(const struct printer *p, uint64_t addr, const struct memory_block *block,
@@ -49,14 +49,14 @@ void text_put_schedule(const struct printer *p, const struct report_entry *entry
 void text_put_reasons(const struct printer *p, const struct anomaly *anomaly);
 void text_put_outcome(const struct printer *p, const struct anomaly *anomaly);
 
-/* "queue.c:12 in pop", of a user place (text_place.c). */
+/* "queue.c:12 in pop", of a user place (place.c). */
 void text_put_position(const struct printer *p, const struct place *place);
 /* What a thread does at a place: "main.1 reads, holding m". */
 void text_put_deed(const struct printer *p, const struct finding_place *place);
 /* Places with what is done there, their source lines and callers: the first two side by side if the terminal is wide.
  */
 void text_put_places(const struct printer *p, const struct finding_place *places, size_t count);
-/* A finding in a screen (text_finding.c), with those that follow it. */
+/* A finding in a screen (finding.c), with those that follow it. */
 void text_put_finding(const struct printer *p, const struct finding *f);
 
 #endif

@@ -3,7 +3,7 @@
  * finding, with its places as locations. Or it has one for each anomaly, with its events as locations, their call
  * stacks, and the schedule as a code flow with one thread flow for each thread.
  */
-#include "lib/report/sarif.h"
+#include "lib/report/sarif/sarif.h"
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
 #include "lib/report/merge.h"

@@ -1,5 +1,5 @@
 /* The report for people: findings or anomalies, then the counts, and what limits them. */
-#include "lib/report/text.h"
+#include "lib/report/text/text.h"
 #include "lib/report/follows.h"
 #include "lib/report/formats.h"
 #include "lib/report/limits.h"

@@ -2,7 +2,7 @@
  * The head of the HTML page: its style, and the only script, which chooses what is shown. The policy is a second
  * barrier behind the escapes: the page loads nothing, and runs nothing but the script with this digest.
  */
-#include "lib/report/html.h"
+#include "lib/report/html/html.h"
 
 #define COLOURS                                                                                                        \
 	":root{color-scheme:light "                                                                                    \

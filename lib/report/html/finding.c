@@ -4,7 +4,7 @@
  */
 #include "lib/report/deed.h"
 #include "lib/report/follows.h"
-#include "lib/report/html.h"
+#include "lib/report/html/html.h"
 #include "lib/report/merge.h"
 #include "lib/report/waiting.h"
 

@@ -1,6 +1,6 @@
 /* One anomaly, or the first of one finding, as a picture: the drawing of the HTML page as a file of its own. */
 #include "lib/report/formats.h"
-#include "lib/report/html.h"
+#include "lib/report/html/html.h"
 
 #include <string.h>
 

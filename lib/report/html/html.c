@@ -3,7 +3,7 @@
  * side by side and its schedule as a picture. A finding's anomalies are folded below it. Or the page has each anomaly
  * with its stacks. Nothing is loaded; one small script filters. All text from the trace is escaped.
  */
-#include "lib/report/html.h"
+#include "lib/report/html/html.h"
 #include "lib/report/formats.h"
 #include "lib/report/merge.h"
 

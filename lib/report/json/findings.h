@@ -3,7 +3,7 @@
 #define LIB_REPORT_JSON_FINDINGS_H
 
 #include "lib/report/findings.h"
-#include "lib/report/json_parts.h"
+#include "lib/report/json/parts.h"
 #include "lib/report/merge.h"
 
 /* Determines which anomalies are listed: of the report j->r or, if m is not NULL, of the merged one. */

@@ -1,6 +1,6 @@
 /* Anomalies in JSON: evidence, events with their stacks and locks, schedules, replays. */
 #include "lib/report/follows.h"
-#include "lib/report/json_parts.h"
+#include "lib/report/json/parts.h"
 #include "lib/report/place.h"
 #include "lib/report/steps.h"
 #include "lib/report/subject.h"

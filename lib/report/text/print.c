@@ -1,5 +1,5 @@
 /* Text, positions and stacks of the text report; see text.h. */
-#include "lib/report/text.h"
+#include "lib/report/text/text.h"
 #include "lib/report/utf8.h"
 
 #include <inttypes.h>

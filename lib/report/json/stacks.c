@@ -2,7 +2,7 @@
  * Stacks in JSON. Reports of many anomalies are mostly stacks, and these are mostly the same: in a long report only the
  * first anomaly of an error or warning has its stacks in place. Those of others are numbered, and said once at the end.
  */
-#include "lib/report/json_parts.h"
+#include "lib/report/json/parts.h"
 
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"

@@ -1,5 +1,5 @@
 /* Locations, events in words and schedules of the SARIF report; see sarif.h. */
-#include "lib/report/sarif.h"
+#include "lib/report/sarif/sarif.h"
 
 #include "lib/report/waiting.h"
 

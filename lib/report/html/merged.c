@@ -1,5 +1,5 @@
-/* Findings of several runs on the HTML page: as html_finding.c does, with the runs that show each. */
-#include "lib/report/html.h"
+/* Findings of several runs on the HTML page: as finding.c does, with the runs that show each. */
+#include "lib/report/html/html.h"
 #include "lib/report/merge.h"
 
 /* What belongs to the report that the finding is of. */

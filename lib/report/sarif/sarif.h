@@ -1,6 +1,6 @@
 /* What the parts of the SARIF report share. */
-#ifndef LIB_REPORT_SARIF_H
-#define LIB_REPORT_SARIF_H
+#ifndef LIB_REPORT_SARIF_SARIF_H
+#define LIB_REPORT_SARIF_SARIF_H
 
 #include "lib/report/findings.h"
 #include "lib/report/json_writer.h"

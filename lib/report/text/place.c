@@ -1,7 +1,7 @@
 /* Places of a finding in the text report: two side by side where the terminal is wide enough, else one below the other.
  */
 #include "lib/report/deed.h"
-#include "lib/report/text.h"
+#include "lib/report/text/text.h"
 #include "lib/report/utf8.h"
 #include "lib/report/waiting.h"
 #include "lib/trace/own_code.h"

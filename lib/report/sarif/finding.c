@@ -1,7 +1,7 @@
 /* A finding as a SARIF result: its first place is where code hosts show it, the others are related locations. */
 #include "lib/report/deed.h"
 #include "lib/report/merge.h"
-#include "lib/report/sarif.h"
+#include "lib/report/sarif/sarif.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Findings in JSON; see json_findings.h. Their anomalies say the rest, by id. */
-#include "lib/report/json_findings.h"
+/* Findings in JSON; see findings.h. Their anomalies say the rest, by id. */
+#include "lib/report/json/findings.h"
 #include "lib/report/deed.h"
 
 #include <string.h>

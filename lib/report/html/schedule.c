@@ -3,7 +3,7 @@
  * threads, an arrow where the next thread goes on. The anomaly's own events stand out, with their lines.
  */
 #include "lib/anomaly/goal.h"
-#include "lib/report/html.h"
+#include "lib/report/html/html.h"
 #include "lib/report/place.h"
 #include "lib/report/steps.h"
 #include "lib/report/utf8.h"

@@ -2,7 +2,7 @@
  */
 #include "lib/report/follows.h"
 #include "lib/report/merge.h"
-#include "lib/report/text.h"
+#include "lib/report/text/text.h"
 
 #include <inttypes.h>
 #include <string.h>
