@@ -265,7 +265,7 @@ DATE := $(or $(shell [ -z "$$SOURCE_DATE_EPOCH" ] || date -u -d "@$$SOURCE_DATE_
 FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|'
 PAGES := $(wildcard docs/*.[15])
 PC := $(patsubst docs/%.in,%,$(wildcard docs/*.pc.in))
-TEXTS := README.md docs/CHANGELOG.md $(wildcard docs/*-format.md) docs/orders.md
+TEXTS := README.md $(filter-out docs/CONTRIBUTING.md docs/architecture.md,$(wildcard docs/*.md))
 install: all ## to $(DESTDIR)$(PREFIX)
 	install -d '$(ROOT)/bin' '$(ROOT)/include' '$(ROOT)/lib/racetrace/controlled' '$(ROOT)/lib/pkgconfig' '$(ROOT)/lib/cmake/racetrace' \
 		'$(ROOT)/share/man/man1' '$(ROOT)/share/man/man5' '$(ROOT)/share/bash-completion/completions' \
