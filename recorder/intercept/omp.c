@@ -61,8 +61,8 @@ static int find_code(struct dl_phdr_info *module, size_t size, void *function)
 
 	if (!begin)
 		return 0;
-	__atomic_store_n(&rt_inner_code, begin, __ATOMIC_RELAXED);
-	__atomic_store_n(&rt_inner_size, size, __ATOMIC_RELAXED);
+	__atomic_store_n(&rt_inner[RT_INNER_LIBGOMP].begin, begin, __ATOMIC_RELAXED);
+	__atomic_store_n(&rt_inner[RT_INNER_LIBGOMP].size, size, __ATOMIC_RELAXED);
 	return 1;
 }
 

@@ -257,13 +257,17 @@ void rt_tell_alias(struct rt_slot *slot, uintptr_t at, size_t size, uintptr_t kn
 void rt_sync(struct rt_slot *slot, unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned aux);
 
 /*
- * Code of a library (libgomp) that orders what it does with its own memory by means that are not seen: what it calls
- * accesses no memory of the program's.
+ * Code of libraries whose calls access no memory of the program's: libgomp, which orders what it does with its own by
+ * means that are not seen, and libgcc, which reads tables to unwind stacks.
  */
-extern uintptr_t rt_inner_code, rt_inner_size;
+enum rt_inner { RT_INNER_LIBGOMP, RT_INNER_LIBGCC, RT_INNERS };
+extern struct rt_code {
+	uintptr_t begin, size;
+} rt_inner[RT_INNERS];
 static inline bool rt_is_inner(uintptr_t pc)
 {
-	return pc - rt_inner_code < rt_inner_size;
+	return pc - rt_inner[RT_INNER_LIBGOMP].begin < rt_inner[RT_INNER_LIBGOMP].size ||
+	       pc - rt_inner[RT_INNER_LIBGCC].begin < rt_inner[RT_INNER_LIBGCC].size;
 }
 
 /* Starts a new epoch of the repeat filter. */

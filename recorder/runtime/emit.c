@@ -356,7 +356,7 @@ void rt_tell_alias(struct rt_slot *s, uintptr_t at, size_t size, uintptr_t known
 	rt_busy_end();
 }
 
-uintptr_t rt_inner_code, rt_inner_size;
+struct rt_code rt_inner[RT_INNERS];
 
 static inline void range_step(unsigned op, const void *addr, size_t size, uintptr_t pc)
 {
