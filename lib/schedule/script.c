@@ -187,6 +187,8 @@ static enum rt_status read_anomaly(struct script_reader *r, const json_t *report
 	if (!id && with != 1)
 		return rt_error_set(r->err, RT_EUSAGE, "'%s' has %zu anomalies with a schedule: say which by --anomaly",
 		                    r->path, with);
+	if (!id && !(id = json_string_value(json_object_get(found, "id"))))
+		id = "an anomaly without id";
 	if (json_is_integer(json_object_get(found, "schedule_left_out")))
 		return rt_error_set(r->err, RT_EUSAGE,
 		                    "'%s' has left out the schedule of '%s', it is too long: give the trace", r->path,

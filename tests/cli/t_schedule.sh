@@ -280,4 +280,12 @@ malformed '{"steps": [], "goal": [{"thread": "T1", "ordinal": 1}], "kind": "race
 printf '{"schema": "racetrace.schedule/2"}' >bad.json
 expect 3 bad.json
 says "neither a report nor a schedule of this version"
+# A report that says of a schedule that is there that it is left out; with an id, and without.
+for anomaly in '"id": "R7", ' ''; do
+	printf '{"schema": "racetrace.report/1", "anomalies": [{%s"schedule_left_out": 3, "schedule": %s}]}' "$anomaly" "$(steps "T1 1-2"; goal "T1 2")}" >both.json
+	expect 2 both.json
+	grep -q null err && wrong "$(cat err)"
+done
+says "has left out the schedule of 'an anomaly without id'"
+
 exit $fail

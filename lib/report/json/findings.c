@@ -12,16 +12,18 @@ bool json_lists(const struct json_report *j, const struct report *r, const struc
 	return k < j->each || (kind != ANOMALY_ATOMICITY && kind != ANOMALY_ASV);
 }
 
-/* Number of anomalies that are listed if `each` is that. */
-static uint64_t listed_with(struct json_report *j, const struct merge *m, size_t each)
+/* Number of anomalies that are listed of each finding with `each`, and of other runs those if nothing is cut. */
+static uint64_t listed_with(struct json_report *j, const struct merge *m, size_t each, bool cut)
 {
 	uint64_t n = 0;
 	size_t count = m ? m->count : j->r->findings->count;
 	j->each = each;
+	j->cut = cut;
 	for (size_t i = 0; i < count; i++) {
 		const struct report *r = m ? m->items[i].report : j->r;
 		const struct finding *f = m ? m->items[i].finding : &j->r->findings->items[i];
-		for (size_t k = 0; f && k < f->entry_count; k++)
+		size_t entries = m ? m->items[i].entry_count : f->entry_count;
+		for (size_t k = 0; f && k < entries; k++)
 			n += json_lists(j, r, f, k);
 	}
 	return n;
@@ -30,13 +32,13 @@ static uint64_t listed_with(struct json_report *j, const struct merge *m, size_t
 /* The first of each finding is listed in any case. */
 void json_choose_listed(struct json_report *j, const struct merge *m)
 {
-	uint64_t most = j->r->analysis->limits.of[LIMIT_LISTED_ANOMALIES], all = listed_with(j, m, SIZE_MAX);
+	uint64_t most = j->r->analysis->limits.of[LIMIT_LISTED_ANOMALIES], all = listed_with(j, m, SIZE_MAX, false);
 	size_t each = 1;
 	if (j->r->by_anomaly || j->r->finding || all <= most)
 		return;
-	while (listed_with(j, m, 2 * each) <= most)
+	while (each <= all && listed_with(j, m, 2 * each, true) <= most)
 		each *= 2;
-	j->cut = listed_with(j, m, each) < all;
+	j->cut = listed_with(j, m, each, true) < all;
 }
 
 static void put_place(struct json_writer *w, const struct report *r, const struct finding_place *p)
