@@ -115,7 +115,10 @@ enum rt_trait {
 	/* Memory of arg bytes is mapped at several addresses: what plain accesses do at the object, from here on,     \
 	 * they do at the address `value`; if that is the object, it ends. All other events have that address          \
 	 * themselves. */                                                                                              \
-	X(ALIAS, "alias", HEAP, 0)
+	X(ALIAS, "alias", HEAP, 0)                                                                                     \
+	/* The object is memory that has the variables which threads of an OpenMP region share; arg: where its         \
+	 * function begins, pc: behind that. */                                                                        \
+	X(SHARED, "shared", BOOKKEEPING, 0)
 
 enum rt_op {
 #define X(name, text, group, traits) RT_OP_##name,

@@ -14,6 +14,7 @@ void refs_release(struct refs *refs)
 	names_release(&refs->addresses);
 	names_release(&refs->variables);
 	names_release(&refs->locals);
+	names_release(&refs->shared);
 }
 
 /* Marks the key as seen. True if it was not. */
@@ -79,6 +80,18 @@ static enum rt_status see_address(struct refs *refs, uint64_t addr, struct rt_er
 	return name ? refs->sink->object(refs->arg, addr, name, err) : RT_OK;
 }
 
+/* The variables that a region shares, whose addresses are of this function. */
+static enum rt_status see_shared(struct refs *refs, uint64_t function, struct rt_error *err)
+{
+	bool first = false;
+	struct rt_variable v;
+	enum rt_status status = see(&refs->shared, &function, sizeof function, &first, err);
+	for (uint64_t i = 0; i < RT_SHARED_MAX && first && !status; i++)
+		if (rt_trace_variable(refs->trace, function + i, &v))
+			status = see_variable(refs, &v, err);
+	return status;
+}
+
 /* True if the object of the event is in memory. */
 static bool has_address(const struct rt_event *e)
 {
@@ -93,6 +106,8 @@ enum rt_status refs_event(struct refs *refs, const struct rt_event *e, struct rt
 		bool first;
 		return see(&refs->locals, &l, sizeof l, &first, err);
 	}
+	if (!status && e->op == RT_OP_SHARED)
+		return see_shared(refs, e->arg, err);
 	if (status || !has_address(e) || (status = see_address(refs, e->addr, err)))
 		return status;
 	/* The end of an access may be the beginning of another access's cell. */

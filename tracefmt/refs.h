@@ -27,6 +27,7 @@ struct refs {
 	void *arg;
 	struct names positions, addresses, variables; /* seen */
 	struct names locals;                          /* struct refs_locals */
+	struct names shared;                          /* functions whose regions share variables */
 };
 
 void refs_init(struct refs *refs, const struct rt_trace *trace, const struct refs_sink *sink, void *arg);

@@ -97,6 +97,10 @@ struct rt_variable {
  */
 #define RT_TLS_END (RT_OPERAND_MAX + 1)
 
+/* Of the variables in memory that a SHARED event names, less than this far behind its address: the address of each is
+ * that of the region's function and the distance. */
+#define RT_SHARED_MAX 4096
+
 /* A loaded module; [start, end) is its address range. */
 struct rt_module {
 	uint64_t start, end;

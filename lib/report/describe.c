@@ -187,6 +187,9 @@ static void follow(struct describing *p, const struct rt_event *event)
 	case RT_OP_UNMAP:
 		describe_memory(p, event);
 		break;
+	case RT_OP_SHARED:
+		describe_shared(p, event);
+		break;
 	default:
 		break;
 	}

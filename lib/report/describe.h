@@ -29,6 +29,7 @@ struct memory_place {
 	enum rt_memory_kind kind;
 	uint32_t owner;   /* RT_MEMORY_STACK, RT_MEMORY_TLS: the thread that owns it */
 	uint64_t tls_end; /* RT_MEMORY_TLS: the address that RT_TLS_END represents in this thread */
+	uint64_t shared; /* RT_MEMORY_STACK: of the variable that an OpenMP region shares, see RT_SHARED_MAX; 0: none */
 	struct memory_block block;
 };
 

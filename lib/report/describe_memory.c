@@ -4,6 +4,7 @@
 #include "lib/base/lower_bound.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct memory_slot *slots_from(struct describing *p, uint64_t addr)
 {
@@ -36,6 +37,33 @@ void describe_memory(struct describing *p, const struct rt_event *event)
 			describe_save(p, &b->freed, event);
 		}
 	}
+}
+
+void describe_shared(struct describing *p, const struct rt_event *event)
+{
+	const struct memory_slot *end = p->slots + p->slot_count;
+	for (struct memory_slot *s = slots_from(p, event->addr); s < end && s->addr - event->addr < RT_SHARED_MAX;
+	     s++) {
+		struct rt_variable variable;
+		uint64_t addr = event->arg + (s->addr - event->addr);
+		s->shared = rt_trace_variable(p->trace, addr, &variable) ? addr : 0;
+		s->region = event->pc;
+	}
+}
+
+/* True if the event is in the function of this position. */
+static bool is_inside(const struct describing *p, const struct description *d, uint64_t position)
+{
+	size_t n = 0;
+	const struct rt_frame *frames = rt_trace_frames(p->trace, position, &n);
+	const char *function = n ? frames[n - 1].function : NULL;
+	for (size_t i = 0; function && i < d->stack_count; i++) {
+		frames = rt_trace_frames(p->trace, d->stack[i], &n);
+		for (size_t k = 0; k < n; k++)
+			if (frames[k].function && !strcmp(frames[k].function, function))
+				return true;
+	}
+	return false;
 }
 
 static struct memory_block block_use(struct describing *p, const struct slot_block *b, bool mapped)
@@ -86,7 +114,8 @@ static bool is_thread_local(const struct describing *p, struct memory_place *pla
 	return false;
 }
 
-static struct memory_place place_at(struct describing *p, uint64_t addr)
+/* d: of the event that accesses it. */
+static struct memory_place place_at(struct describing *p, uint64_t addr, const struct description *d)
 {
 	struct rt_variable variable;
 	struct memory_place place = {.addr = addr, .block = describe_block(p, addr)};
@@ -99,8 +128,11 @@ static struct memory_place place_at(struct describing *p, uint64_t addr)
 	} else if (place.block.alloc && !place.block.mapped) {
 		place.kind = RT_MEMORY_HEAP;
 	} else if (stack_owner(p, addr, &place.owner)) {
+		const struct memory_slot *s = slots_from(p, addr);
 		place.kind = RT_MEMORY_STACK;
 		place.block = (struct memory_block){0};
+		if (s < p->slots + p->slot_count && s->addr == addr && s->shared && is_inside(p, d, s->region))
+			place.shared = s->shared;
 	}
 	return place;
 }
@@ -123,5 +155,5 @@ void describe_places(struct describing *p, const struct describe_query *queries,
 	}
 	for (size_t i = 0; i < n; i++)
 		if (is_new_place(queries, i))
-			d->places[d->place_count++] = place_at(p, queries[i].addr);
+			d->places[d->place_count++] = place_at(p, queries[i].addr, d);
 }

@@ -51,6 +51,8 @@ struct memory_slot {
 	struct slot_block {
 		struct saved_event alloc, freed;
 	} heap, map;
+	uint64_t shared; /* the address of a variable there that a region shares, see RT_SHARED_MAX; 0: none */
+	uint64_t region; /* position of that region's function */
 };
 
 struct described {
@@ -102,6 +104,8 @@ uint64_t describe_saved(struct describing *p, const struct saved_event *s);
 
 /* An event that begins or ends a block or a mapping. */
 void describe_memory(struct describing *p, const struct rt_event *event);
+/* A region of OpenMP begins that shares variables. */
+void describe_shared(struct describing *p, const struct rt_event *event);
 /* The block that a queried address is in, or was in last. */
 struct memory_block describe_block(struct describing *p, uint64_t addr);
 /* Describes the memory of an event; queries: all n of it, sorted by address. */

@@ -95,7 +95,7 @@ void say_variable(const struct report *r, struct text *t, const struct finding *
 		say(t, "what `%s` returns", f->called);
 	else if (!subject_of(r, a, &s) || !s.name[0])
 		say(t, "memory");
-	else if (!strcmp(s.kind, "global") || !strcmp(s.kind, "unknown"))
+	else if (!strcmp(s.kind, "global") || !strcmp(s.kind, "unknown") || s.shared)
 		say_global(t, s.name);
 	else if (!strcmp(s.kind, "tls") && s.address && (of = strstr(s.name, " of thread ")) && s.size)
 		say(t, "`%.*s`%s", (int)(of - s.name), s.name, of);

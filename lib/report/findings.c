@@ -159,12 +159,10 @@ static uint64_t stable_place(const struct place *place)
 static uint64_t stable_variable(const struct report *r, const struct anomaly *a)
 {
 	struct subject s;
-	char name[SUBJECT_NAME_MAX] = "";
+	char name[SUBJECT_NAME_MAX];
 	const struct description *alloc = NULL;
-	bool about = subject_of(r, a, &s);
-	if (about && !strcmp(s.kind, "global"))
-		subject_stable_name(s.name, name);
-	else if (about && s.block.alloc)
+	subject_lasting_name(r, a, name);
+	if (!name[0] && subject_of(r, a, &s) && s.block.alloc)
 		alloc = description_of(r->descriptions, s.block.alloc);
 	if (alloc) {
 		struct place place = place_of_allocation(r, alloc);
@@ -368,7 +366,7 @@ static void name_written(const struct joining *j, struct finding *f)
 {
 	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
 	struct subject s;
-	if (!subject_of(j->r, a, &s) || !strcmp(s.kind, "global") || !strcmp(s.kind, "tls") ||
+	if (!subject_of(j->r, a, &s) || !strcmp(s.kind, "global") || !strcmp(s.kind, "tls") || s.shared ||
 	    name_freed(j, a, f->written) || joining_written(j, a, f->written))
 		return;
 	bool known = false;

@@ -61,8 +61,7 @@ static uint64_t event_key(const struct report *r, uint32_t e)
 void fingerprint_of(const struct report *r, const struct anomaly *anomaly, char fingerprint[17])
 {
 	uint64_t keys[ANOMALY_EVENTS_MAX];
-	char name[SUBJECT_NAME_MAX] = "";
-	struct subject subject;
+	char name[SUBJECT_NAME_MAX];
 	XXH3_state_t state;
 	XXH3_64bits_reset(&state);
 	digest_text(&state, anomaly_kind_name(anomaly->kind));
@@ -73,8 +72,7 @@ void fingerprint_of(const struct report *r, const struct anomaly *anomaly, char 
 	else
 		digest_text(&state, anomaly->pattern);
 	/* Blocks and stacks have no name themselves: their places of creation may differ for the same two accesses. */
-	if (subject_of(r, anomaly, &subject) && !strcmp(subject.kind, "global"))
-		subject_stable_name(subject.name, name);
+	subject_lasting_name(r, anomaly, name);
 	digest_text(&state, name);
 	for (uint32_t i = 0; i < anomaly->event_count; i++)
 		digest_number(&state, keys[i]);
@@ -130,6 +128,7 @@ uint64_t fingerprint_places(const struct report *r, const struct anomaly *race)
 uint64_t fingerprint_positions(const struct report *r, const struct anomaly *anomaly)
 {
 	uint64_t keys[ANOMALY_EVENTS_MAX];
+	char name[SUBJECT_NAME_MAX];
 	XXH3_state_t state;
 	XXH3_64bits_reset(&state);
 	for (uint32_t i = 0; i < anomaly->event_count; i++)
@@ -138,6 +137,9 @@ uint64_t fingerprint_positions(const struct report *r, const struct anomaly *ano
 		digest_sort(keys, anomaly->event_count);
 	digest_text(&state, anomaly_kind_name(anomaly->kind));
 	digest_text(&state, anomaly->pattern);
+	/* An optimised loop's variables are all read and written at one line of it. */
+	subject_lasting_name(r, anomaly, name);
+	digest_text(&state, name);
 	for (uint32_t i = 0; i < anomaly->event_count; i++)
 		digest_number(&state, keys[i]);
 	return XXH3_64bits_digest(&state);

@@ -203,6 +203,9 @@ static uint64_t identity_of(const struct joining *j, const struct anomaly *a, ui
 		}
 	} else if (!strcmp(s.kind, "tls")) {
 		digest_text(&state, s.name);
+	} else if (s.shared) {
+		digest_text(&state, s.name);
+		digest_number(&state, s.line);
 	} else if (!strcmp(s.kind, "stack") && joining_written(j, a, name)) {
 		keep_last(name);
 		digest_text(&state, name);

@@ -128,6 +128,13 @@ void subject_at(const struct report *r, const struct memory_place *place, struct
 		out->address = place->block.address;
 		out->size = place->block.size;
 		block_name(r, &place->block, place->addr, out->name);
+	} else if (place->kind == RT_MEMORY_STACK && place->shared &&
+	           rt_trace_variable(r->analysis->trace, place->shared, &variable)) {
+		snprintf(out->name, sizeof out->name, "%s", variable.name);
+		out->kind = "stack";
+		out->shared = true;
+		name_declared(&variable, out);
+		out->address = place->addr - (place->shared - variable.address);
 	} else if (place->kind == RT_MEMORY_STACK) {
 		out->kind = "stack";
 		snprintf(out->name, sizeof out->name, "stack of thread %s",
@@ -235,4 +242,12 @@ void subject_stable_name(const char *name, char stable[SUBJECT_NAME_MAX])
 			index = true;
 	}
 	stable[n] = '\0';
+}
+
+void subject_lasting_name(const struct report *r, const struct anomaly *anomaly, char name[SUBJECT_NAME_MAX])
+{
+	struct subject s;
+	name[0] = '\0';
+	if (subject_of(r, anomaly, &s) && (!strcmp(s.kind, "global") || s.shared))
+		subject_stable_name(s.name, name);
 }

@@ -13,6 +13,7 @@ struct subject {
 	struct memory_block block;   /* alloc != 0: the block that contains it */
 	const char *file;            /* where it is declared, or NULL */
 	uint32_t line;
+	bool shared; /* of a stack: the variable of an OpenMP region, by name */
 };
 
 /* Where the anomaly's accesses meet: the address, and the last of its events, at which the memory is described. False
@@ -24,6 +25,9 @@ uint32_t subject_cell(const struct model *m, const struct anomaly *anomaly);
 void subject_at(const struct report *r, const struct memory_place *place, struct subject *out);
 /* The variable of the anomaly: where its accesses meet. False if it is not about memory (a deadlock). */
 bool subject_of(const struct report *r, const struct anomaly *anomaly, struct subject *out);
+/* The name of the anomaly's variable that stays the same in each run, without indices; "": a block or a stack has none.
+ */
+void subject_lasting_name(const struct report *r, const struct anomaly *anomaly, char name[SUBJECT_NAME_MAX]);
 /* The block that contains a described lock event's lock; NULL: unknown. */
 const struct memory_block *subject_lock_block(const struct description *d);
 /* Name of a lock or another synchronisation object; "" if it has none. block: the one that contains it, as far as

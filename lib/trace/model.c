@@ -26,7 +26,7 @@
 #define CODE (BIT(ENTER) | BIT(LEAVE) | BIT(SETJMP) | BIT(LONGJMP))
 #define PASS_TWO                                                                                                       \
 	~(CODE | BIT(END) | BIT(TLS) | BIT(FREE) | BIT(DETACH) | BIT(MODULE_LOAD) | BIT(MODULE_UNLOAD) | BIT(BENIGN) | \
-	  BIT(LOST) | BIT(FAULT))
+	  BIT(LOST) | BIT(FAULT) | BIT(SHARED))
 
 /* And these if events are missing. */
 #define LOSSES (BIT(LOST) | BIT(END) | BIT(DETACH) | BIT(TLS))

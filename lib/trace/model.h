@@ -43,7 +43,8 @@
 	case RT_OP_FAULT:                                                                                              \
 	case RT_OP_UNBLOCK:                                                                                            \
 	case RT_OP_TRY_FAILED:                                                                                         \
-	case RT_OP_ALIAS
+	case RT_OP_ALIAS:                                                                                              \
+	case RT_OP_SHARED
 
 /* One kept event; 20 bytes. Events are in global order. */
 struct model_event {

@@ -288,6 +288,7 @@ void state_step(struct state *s, const struct rt_event *e)
 	case RT_OP_UNBLOCK:
 	case RT_OP_TRY_FAILED:
 	case RT_OP_ALIAS:
+	case RT_OP_SHARED:
 		break;
 	}
 }

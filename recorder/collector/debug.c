@@ -7,6 +7,7 @@
 
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
+#include "tracefmt/trace.h"
 
 #include <dwarf.h>
 #include <gelf.h>
@@ -245,6 +246,14 @@ static bool fixed_address(Dwarf_Die *die, Dwarf_Addr *address)
 	return *address != 0;
 }
 
+static bool push_variable(struct debug_unit *unit, struct debug_variable variable)
+{
+	if (!vec_reserve(&unit->variables, &unit->variable_size, unit->variable_count + 1, sizeof *unit->variables))
+		return false;
+	unit->variables[unit->variable_count++] = variable;
+	return true;
+}
+
 static bool add_variable(struct debug_unit *unit, Dwarf_Die *die, uint32_t scope)
 {
 	Dwarf_Attribute location;
@@ -257,9 +266,63 @@ static bool add_variable(struct debug_unit *unit, Dwarf_Die *die, uint32_t scope
 		if (!local)
 			return true;
 	}
-	if (!vec_reserve(&unit->variables, &unit->variable_size, unit->variable_count + 1, sizeof *unit->variables))
+	return push_variable(unit, (struct debug_variable){*die, address, scope, local});
+}
+
+/* An operation that is a register, or a place as far from it as its number says. */
+static bool is_of_register(const Dwarf_Op *parameter, const Dwarf_Op *variable)
+{
+	unsigned whole = parameter->atom, from = variable->atom;
+	return (whole >= DW_OP_reg0 && whole <= DW_OP_reg31 && from >= DW_OP_breg0 &&
+	        whole - DW_OP_reg0 == from - DW_OP_breg0 && variable->number < RT_SHARED_MAX);
+}
+
+/* Where a variable is behind the address that is the function's parameter. False: it is not there. */
+static bool shared_offset(const Dwarf_Op *parameter, const Dwarf_Op *ops, size_t n, Dwarf_Word *offset)
+{
+	size_t at = 1;
+	*offset = 0;
+	if (parameter->atom == DW_OP_fbreg && n >= 2 && ops[0].atom == DW_OP_fbreg &&
+	    ops[0].number == parameter->number && ops[1].atom == DW_OP_deref)
+		at = 2;
+	else if (n && is_of_register(parameter, ops))
+		*offset = ops[0].number;
+	else
 		return false;
-	unit->variables[unit->variable_count++] = (struct debug_variable){*die, address, scope, local};
+	if (at < n && ops[at].atom == DW_OP_plus_uconst)
+		*offset += ops[at++].number;
+	return at == n && *offset < RT_SHARED_MAX;
+}
+
+/*
+ * Variables that threads of an OpenMP region share: GCC's function of the region has a pointer to them as its
+ * parameter. The address of each is the function's, and its distance from there; one without room in the function has
+ * none.
+ */
+static bool add_shared(struct debug_unit *unit, Dwarf_Die *function)
+{
+	Dwarf_Attribute location;
+	Dwarf_Die child;
+	Dwarf_Addr low, high;
+	Dwarf_Word offset;
+	Dwarf_Op *ops, parameter = {0};
+	size_t n;
+	const char *name = dwarf_diename(function);
+	if (!name || !strstr(name, "._omp_fn.") || dwarf_lowpc(function, &low) != 0 ||
+	    dwarf_highpc(function, &high) != 0 || dwarf_child(function, &child) != 0)
+		return true;
+	do {
+		int tag = dwarf_tag(&child);
+		if ((tag != DW_TAG_formal_parameter && tag != DW_TAG_variable) ||
+		    !dwarf_attr(&child, DW_AT_location, &location) ||
+		    dwarf_getlocation_addr(&location, low, &ops, &n, 1) != 1 || !n)
+			continue;
+		if (tag == DW_TAG_formal_parameter)
+			parameter = ops[0];
+		else if (shared_offset(&parameter, ops, n, &offset) && offset < high - low &&
+		         !push_variable(unit, (struct debug_variable){child, low + offset, SCOPE_NONE, false}))
+			return false;
+	} while (dwarf_siblingof(&child, &child) == 0);
 	return true;
 }
 
@@ -293,7 +356,7 @@ static bool walk(struct debug_unit *unit, Dwarf_Die *above, uint32_t scope, unsi
 		case DW_TAG_subprogram:
 		case DW_TAG_inlined_subroutine:
 		case DW_TAG_namespace:
-			if (!add_scope(unit, &die, tag, scope, &inner))
+			if (!add_scope(unit, &die, tag, scope, &inner) || !add_shared(unit, &die))
 				return false;
 			/* fall through */
 		case DW_TAG_lexical_block:

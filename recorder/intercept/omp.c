@@ -82,6 +82,8 @@ static void region_begin(struct region *r, void (*body)(void *), void *data, uin
 	r->pc = pc;
 	r->master = &rt_thread;
 	r->object = rt_omp_objects(REGION_OBJECTS);
+	if (data) /* one byte behind the function's begin, as behind a call in it */
+		rt_emit_sync(RT_OP_SHARED, (uintptr_t)data, (uintptr_t)body, (uintptr_t)body + 1, 0);
 	before(r->object + REGION_FORK, pc);
 	roam(pc);
 }

@@ -290,6 +290,30 @@ is "anomalies of two traces" '.limits.listed_anomalies.hit and ([.anomalies[].id
 "$racetrace" analyze -f json "$tmp/cache.zst" "$tmp/account.zst" >"$tmp/all.json"
 "$racetrace" analyze -f json --limit listed_anomalies="$(jq '(.anomalies | length) - 1' "$tmp/all.json")" "$tmp/cache.zst" "$tmp/account.zst" >"$tmp/out"
 is "one limit of two traces" '.limits.listed_anomalies.hit and (.anomalies | length) <= .limits.listed_anomalies.bound'
+# Those that another run alone has of a finding count, too.
+cat >"$tmp/further.c" <<'END'
+#include <pthread.h>
+int x, seen;
+static void use(int writes)
+{
+	if (writes)
+		x = 1;
+	else
+		seen = x;
+}
+static void *run(void *arg) { use(1); return arg; }
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	(void)argv;
+	pthread_create(&t, NULL, run, NULL);
+	use(argc > 1);
+	return pthread_join(t, NULL);
+}
+END
+gcc -g -O0 -fsanitize=thread "$tmp/further.c" -o "$tmp/further" && "$racetrace" record -o "$tmp/reads.zst" "$tmp/further" && "$racetrace" record -o "$tmp/writes.zst" "$tmp/further" 1
+"$racetrace" analyze -f json --limit listed_anomalies=1 "$tmp/reads.zst" "$tmp/writes.zst" >"$tmp/out"
+is "anomalies of another run" '(.findings | length) == 1 and .findings[0].anomalies_count == 2 and (.anomalies | length) == 1 and .limits.listed_anomalies.hit'
 
 # Also where findings of two traces alternate.
 printf '%s\n' 'main|fork(T1)|1' 'main|w(z)|2' 'main|w(z)|3' 'main|w(z)|4' 'main|acq(l)|5' 'main|rel(l)|6' 'main|w(x)|2' 'main|w(x)|3' \
@@ -738,5 +762,35 @@ grep -q 'fix: make it atomic and free of locks (a handler may not wait for one)'
 grep -q 'handler of SIGUSR2' out && wrong "sigwait is a handler: $(cat out)"
 "$RACETRACE" analyze -f json --fail-on never handler.zst >out 2>err
 holds '[.anomalies[].events[].handler_of] | unique | . == [null, "SIGUSR1"]'
+
+# Variables that an OpenMP region shares have their own names and findings, at whichever lines an optimised loop
+# accesses them; in a converted trace, too.
+cat >"$tmp/shares.c" <<'END'
+#include <stdio.h>
+int main(void)
+{
+	int sum = 0;
+	int max = 0;
+	int values[64];
+	for (int i = 0; i < 64; i++)
+		values[i] = 1 + i * 7 % 13;
+#pragma omp parallel for num_threads(3)
+	for (int i = 0; i < 64; i++) {
+		sum += values[i];
+		if (values[i] > max)
+			max = values[i];
+	}
+	printf("%d %d\n", sum, max);
+	return 0;
+}
+END
+for level in 0 1 2; do
+	gcc -g -O$level -fopenmp -fsanitize=thread "$tmp/shares.c" -o "$tmp/shares" && "$racetrace" record -o "$tmp/shares.zst" "$tmp/shares" >/dev/null
+	"$racetrace" convert -o "$tmp/shares.jsonl" "$tmp/shares.zst" && "$racetrace" convert -o "$tmp/again.zst" "$tmp/shares.jsonl"
+	for file in shares.zst again.zst; do
+		analyze 1 "$tmp/$file"
+		is "shares -O$level, $file" '[.findings[].title | capture("writes .(?<name>[^ ]*).( |,)").name] | sort == ["max", "sum"]'
+	done
+done
 
 exit $fail

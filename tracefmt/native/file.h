@@ -8,7 +8,7 @@
 #include "tracefmt/native/column.h"
 
 #define RT_FILE_MAJOR 1 /* a reader refuses a newer one */
-#define RT_FILE_MINOR 11
+#define RT_FILE_MINOR 12
 
 enum rt_block_kind {
 	RT_BLOCK_HEAD = 1, /* process id, order, command */

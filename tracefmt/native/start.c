@@ -141,6 +141,7 @@ bool rt_start_needs(unsigned op)
 	case RT_OP_NEW_MEMORY:
 	case RT_OP_FAULT:
 	case RT_OP_TRY_FAILED:
+	case RT_OP_SHARED:
 	/* No events of their own. */
 	RT_CASES_RECORD:
 		return false;

@@ -381,6 +381,7 @@ static enum spoken say(struct exporter *x, const struct rt_event *e)
 	case RT_OP_UNBLOCK:
 	case RT_OP_TRY_FAILED:
 	case RT_OP_ALIAS:
+	case RT_OP_SHARED:
 		return LEFT_OUT;
 	}
 	return LEFT_OUT;
