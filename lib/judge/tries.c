@@ -25,6 +25,10 @@ struct walk {
 	const struct judge *j;
 	uint32_t *next, *done;      /* by thread: its next item, of by_thread; how many of its events have occurred */
 	uint32_t *writers, *others; /* by object: exclusive holders; shared ones, or a semaphore's value */
+	/* Threads whose try comes next, by its object: lists. That behind all objects' has those that have not begun.
+	 * Threads are numbered from 1 in them, lists as well. */
+	uint32_t *first, *behind, *before, *list;
+	bool *forks, begins; /* by thread: it forks; one that does has run on since the last event of such an object */
 };
 
 static const struct judge_try *item(const struct walk *w, uint32_t thread)
@@ -73,14 +77,57 @@ static bool has_begun(const struct walk *w, uint32_t thread)
 	return w->done[thread] || fork == MODEL_NONE || m->events[fork].pos < w->done[model_thread_of(m, fork)];
 }
 
+static void enlist(struct walk *w, uint32_t thread, uint32_t list)
+{
+	uint32_t behind = w->first[list];
+	w->list[thread] = list + 1;
+	w->before[thread] = 0;
+	w->behind[thread] = behind;
+	if (behind)
+		w->before[behind - 1] = thread + 1;
+	w->first[list] = thread + 1;
+}
+
+static void unlist(struct walk *w, uint32_t thread)
+{
+	uint32_t before = w->before[thread], behind = w->behind[thread];
+	if (!w->list[thread])
+		return;
+	*(before ? &w->behind[before - 1] : &w->first[w->list[thread] - 1]) = behind;
+	if (behind)
+		w->before[behind - 1] = before;
+	w->list[thread] = 0;
+}
+
 /* The thread's tries that come next in it fail now, as far as they can. */
 static void fail(struct walk *w, uint32_t thread)
 {
 	const struct judge_try *i;
-	if (!has_begun(w, thread))
-		return;
-	while ((i = item(w, thread)) && i->op && i->pos == w->done[thread] && can_fail(w, i))
+	bool begun = has_begun(w, thread);
+	unlist(w, thread);
+	while (begun && (i = item(w, thread)) && i->op && i->pos == w->done[thread] && can_fail(w, i))
 		w->next[thread]++;
+	i = item(w, thread);
+	if (i && i->op && i->pos == w->done[thread])
+		enlist(w, thread, begun ? i->object : w->j->m->object_count);
+}
+
+static void fail_of(struct walk *w, uint32_t list)
+{
+	for (uint32_t u = w->first[list], behind; u; u = behind) {
+		behind = w->behind[u - 1];
+		fail(w, u - 1);
+	}
+}
+
+/* After an event of the object: whatever can fail now does. Elsewhere nothing has changed. */
+static void fail_all(struct walk *w, uint32_t thread, uint32_t object)
+{
+	fail(w, thread);
+	fail_of(w, object);
+	if (w->begins)
+		fail_of(w, w->j->m->object_count);
+	w->begins = false;
 }
 
 /* Runs the thread's events before `to`. False if a try before one of them cannot have failed. */
@@ -98,10 +145,11 @@ static bool run(struct walk *w, uint32_t thread, uint32_t to)
 		occur(w, i);
 		w->next[thread]++;
 		w->done[thread] = i->pos + 1;
-		for (uint32_t u = 0; u < w->j->m->thread_count; u++)
-			fail(w, u);
+		w->begins |= w->forks[thread];
+		fail_all(w, thread, i->object);
 	}
 	w->done[thread] = to;
+	w->begins |= w->forks[thread];
 	fail(w, thread);
 	return true;
 }
@@ -135,6 +183,9 @@ static bool walk(struct walk *w, const struct schedule *s, const struct goal *go
 	const struct model *m = w->j->m;
 	uint32_t events, at = judge_prefix(w->j, s, &events);
 	run_prefix(w, events);
+	for (uint32_t u = 0; u < m->thread_count; u++)
+		if (m->threads[u].fork != MODEL_NONE)
+			w->forks[model_thread_of(m, m->threads[u].fork)] = true;
 	for (; at < s->count; at++)
 		if (!run(w, s->steps[at].thread, s->steps[at].to + 1))
 			return false;
@@ -152,16 +203,24 @@ bool judge_tries_fail(const struct judge *j, const struct schedule *s, const str
 	if (!m->try_count)
 		return true;
 	size_t threads = m->thread_count, objects = m->object_count;
-	struct walk w = {j, malloc((threads + 1) * sizeof *w.next), calloc(threads + 1, sizeof *w.done),
-	                 calloc(objects + 1, sizeof *w.writers), calloc(objects + 1, sizeof *w.others)};
-	bool ok = w.next && w.done && w.writers && w.others;
+	struct walk w = {.j = j,
+	                 .next = malloc((threads + 1) * sizeof *w.next),
+	                 .done = calloc(threads + 1, sizeof *w.done),
+	                 .writers = calloc(objects + 1, sizeof *w.writers),
+	                 .others = calloc(objects + 1, sizeof *w.others),
+	                 .first = calloc(objects + 1, sizeof *w.first),
+	                 .behind = calloc(threads + 1, sizeof *w.behind),
+	                 .before = calloc(threads + 1, sizeof *w.before),
+	                 .list = calloc(threads + 1, sizeof *w.list),
+	                 .forks = calloc(threads + 1, sizeof *w.forks)};
+	bool ok = w.next && w.done && w.writers && w.others && w.first && w.behind && w.before && w.list && w.forks;
 	if (ok) {
 		memcpy(w.next, j->tries.first, threads * sizeof *w.next);
 		for (size_t o = 0; o < objects; o++)
 			w.others[o] = (uint32_t)j->initial[o];
 		ok = walk(&w, s, goal);
 	}
-	free_all(w.next, w.done, w.writers, w.others);
+	free_all(w.next, w.done, w.writers, w.others, w.first, w.behind, w.before, w.list, w.forks);
 	return ok;
 }
 

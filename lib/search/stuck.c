@@ -16,12 +16,19 @@ struct by_object {
 	uint32_t count, capacity;
 };
 
-/* What a barrier, a semaphore or a condition has come to. */
+/* Waits in the kernel that begin before an event may be over: the latest such event, and that of other threads than the
+ * one that caused it. 0: none. */
+struct wakes {
+	uint32_t until, thread, of_others;
+};
+
+/* What a barrier, a semaphore, a condition or an annotation's object has come to. */
 struct tally {
 	int64_t count;      /* arrivals, or tokens */
 	uint32_t parties;   /* of the barrier; 0, MODEL_NONE: unknown */
 	bool made;          /* the semaphore's initialisation was recorded */
 	uint32_t signalled; /* the condition: waits that begin before this event may be over */
+	struct wakes wakes;
 };
 
 /* The threads when the trace ends. */
@@ -32,11 +39,18 @@ struct final {
 	bool any;                 /* some thread may continue, or something outside of the recorded threads may act */
 	struct by_object holders; /* threads that hold the lock, or have begun the routine of the once flag */
 	struct by_object writers; /* threads that wait for the lock, not as readers */
+	struct by_object waiters; /* threads that wait for the lock or once flag in any way */
+	struct by_object held;    /* by thread instead: locks and once flags in holders */
+	struct by_object joiners; /* by thread instead: threads that join it */
 	struct tally *tallies;    /* by object */
+	struct wakes several;     /* of all objects that rt_is_one_of_several names */
 	/* The threads that each stuck thread waits for: needs[first[t] .. first[t + 1]). */
 	uint32_t *needs, *first;
 	bool *stuck;     /* by thread */
 	uint32_t *found; /* room for what a thread needs */
+	/* Threads that may be found to go: a stack, in which each is once. */
+	uint32_t *queue, queued;
+	bool *is_queued;
 };
 
 static uint32_t block_of(const struct final *f, uint32_t thread)
@@ -108,6 +122,37 @@ static uint32_t reach_of(const struct final *f, uint32_t signal)
 	return next < sender->count ? sender->events[next] : MODEL_NONE;
 }
 
+/* The event before which a wait in the kernel must begin to be ended by e, or by what its thread may have been doing
+ * since: an announcement comes before the call that ends the wait. */
+static uint32_t wake_of(const struct final *f, uint32_t e)
+{
+	const struct model *m = f->m;
+	const struct model_thread *t = &m->threads[model_thread_of(m, e)];
+	uint32_t next = m->events[e].pos + 1;
+	if (model_op(m, e) == RT_OP_HB_AFTER || has_ended(f, model_thread_of(m, e)))
+		return e;
+	return next < t->count ? t->events[next] : MODEL_NONE;
+}
+
+static void add_wake(struct wakes *w, uint32_t until, uint32_t thread)
+{
+	uint32_t *of = thread == w->thread || until > w->until ? &w->until : &w->of_others;
+	if (of == &w->until && thread != w->thread) {
+		w->of_others = w->until;
+		w->thread = thread;
+	}
+	if (*of < until)
+		*of = until;
+}
+
+static void list_wake(struct final *f, uint32_t e)
+{
+	uint32_t object = f->m->events[e].object, thread = model_thread_of(f->m, e), until = wake_of(f, e);
+	add_wake(&f->tallies[object].wakes, until, thread);
+	if (rt_is_one_of_several(f->m->objects[object].addr))
+		add_wake(&f->several, until, thread);
+}
+
 static bool list_event(struct final *f, uint32_t e)
 {
 	const struct model *m = f->m;
@@ -133,6 +178,10 @@ static bool list_event(struct final *f, uint32_t e)
 		return true;
 	case RT_OP_SEM_WAIT:
 		f->tallies[object].count--;
+		return true;
+	case RT_OP_HB_BEFORE:
+	case RT_OP_HB_AFTER:
+		list_wake(f, e);
 		return true;
 	default:
 		return true;
@@ -302,16 +351,6 @@ static bool has_token(const struct tally *semaphore)
 	return !semaphore->made || semaphore->count > 0;
 }
 
-/* True if the object is one of those by which a thread's wait in the kernel may end. */
-static bool is_awaited(const struct final *f, uint32_t thread, uint32_t object)
-{
-	const struct model *m = f->m;
-	uint64_t addr = m->objects[object].addr, wanted = m->objects[object_of(f, thread)].addr;
-	if (m->objects[object].kind != OBJECT_ANNOTATION)
-		return false;
-	return wanted == RT_SEVERAL_OBJECTS ? rt_is_one_of_several(addr) : addr == wanted;
-}
-
 /*
  * True if a wait in the kernel may be over. The thread was asleep at its BLOCK, so only what other threads have done
  * since, or may have been doing then, can have ended it. Which thread has the lock of a file was looked up right behind
@@ -320,22 +359,11 @@ static bool is_awaited(const struct final *f, uint32_t thread, uint32_t object)
 static bool may_be_woken(const struct final *f, uint32_t thread)
 {
 	const struct model *m = f->m;
-	uint32_t since = block_of(f, thread);
+	uint32_t since = block_of(f, thread), object = object_of(f, thread);
+	const struct wakes *w = m->objects[object].addr == RT_SEVERAL_OBJECTS ? &f->several : &f->tallies[object].wakes;
 	if (rt_call_kind(m->threads[thread].call) == RT_CALL_FILE_LOCK && model_pred(m, since) != MODEL_NONE)
 		since = model_pred(m, since);
-	for (uint32_t i = m->sync_count; i-- > 0;) {
-		uint32_t e = m->sync[i], other = model_thread_of(m, e), next = m->events[e].pos + 1;
-		unsigned op = model_op(m, e);
-		if ((op != RT_OP_HB_BEFORE && op != RT_OP_HB_AFTER) || other == thread ||
-		    !is_awaited(f, thread, m->events[e].object))
-			continue;
-		if (e > since)
-			return true;
-		if (op == RT_OP_HB_BEFORE && !has_ended(f, other) &&
-		    (next >= m->threads[other].count || m->threads[other].events[next] > since))
-			return true;
-	}
-	return false;
+	return (w->thread == thread ? w->of_others : w->until) > since;
 }
 
 /* True if what a waiting thread waits for has come, or may come from outside or from any thread that continues. */
@@ -406,20 +434,74 @@ static bool others_may_act(const struct model *m)
 	return handlers && !(ended_it && info->exit_kind == RT_EXIT_SIGNAL && info->exit_value == SIGABRT);
 }
 
-/* Determines which threads may continue: the rest is the greatest set that cannot. */
-static void find_goes(struct final *f)
+/* Who waits for what: the threads to look at again when one is found to go. */
+static bool list_waiters(struct final *f)
 {
+	bool ok = true;
+	for (uint32_t t = 0; t < f->threads && ok; t++) {
+		unsigned op = waits_to(f, t);
+		uint32_t object = op == RT_OP_ONCE_SEEN ? object_of(f, t)
+		                  : op == RT_OP_NONE    ? MODEL_NONE
+		                                        : lock_of(f, t);
+		ok = object == MODEL_NONE || add_of(&f->waiters, object, t);
+		if (op == RT_OP_JOIN && object_of(f, t) < f->threads)
+			ok = add_of(&f->joiners, object_of(f, t), t);
+	}
+	for (uint32_t i = 0; i < f->holders.count && ok; i++)
+		ok = add_of(&f->held, (uint32_t)f->holders.items[i], (uint32_t)(f->holders.items[i] >> 32));
+	sort_by_object(&f->waiters);
+	sort_by_object(&f->joiners);
+	sort_by_object(&f->held);
+	return ok;
+}
+
+static void enqueue(struct final *f, uint32_t thread)
+{
+	if (f->goes[thread] || f->is_queued[thread] || block_of(f, thread) == MODEL_NONE || has_ended(f, thread))
+		return;
+	f->is_queued[thread] = true;
+	f->queue[f->queued++] = thread;
+}
+
+static void enqueue_of(struct final *f, const struct by_object *l, uint32_t key)
+{
+	for (uint32_t i = begin_of(l, key); i < begin_of(l, key + 1); i++)
+		enqueue(f, (uint32_t)l->items[i]);
+}
+
+/* The thread goes: so may those that wait for it, and if it is the first one all that something outside may help. */
+static void let_go(struct final *f, uint32_t thread)
+{
+	f->goes[thread] = true;
+	for (uint32_t t = 0; t < f->threads && !f->any; t++)
+		enqueue(f, t);
+	f->any = true;
+	enqueue_of(f, &f->joiners, thread);
+	for (uint32_t i = begin_of(&f->held, thread); i < begin_of(&f->held, thread + 1); i++)
+		enqueue_of(f, &f->waiters, (uint32_t)f->held.items[i]);
+	if (waits_to(f, thread) == RT_OP_ACQUIRE)
+		enqueue_of(f, &f->waiters, object_of(f, thread));
+}
+
+/* Determines which threads may continue: the rest is the greatest set that cannot. */
+static bool find_goes(struct final *f)
+{
+	if (!list_waiters(f))
+		return false;
 	f->any = others_may_act(f->m);
 	for (uint32_t t = 0; t < f->threads; t++) {
 		f->goes[t] = f->m->threads[t].lost || (!has_ended(f, t) && block_of(f, t) == MODEL_NONE);
 		f->any |= f->goes[t];
 	}
-	for (bool more = true; more;) {
-		more = false;
-		for (uint32_t t = 0; t < f->threads; t++)
-			if (!f->goes[t] && block_of(f, t) != MODEL_NONE && !has_ended(f, t) && may_go(f, t))
-				f->goes[t] = f->any = more = true;
+	for (uint32_t t = 0; t < f->threads; t++)
+		enqueue(f, t);
+	while (f->queued) {
+		uint32_t t = f->queue[--f->queued];
+		f->is_queued[t] = false;
+		if (may_go(f, t))
+			let_go(f, t);
 	}
+	return true;
 }
 
 /* The threads that each stuck thread waits for, without those that continue: they are not the cause. */
@@ -459,14 +541,14 @@ bool stuck_find(const struct model *m, struct stuck *out)
 	                  .first = calloc(room, sizeof *f.first),
 	                  .stuck = calloc(room, sizeof *f.stuck),
 	                  .found = calloc(room, sizeof *f.found),
+	                  .queue = calloc(room, sizeof *f.queue),
+	                  .is_queued = calloc(room, sizeof *f.is_queued),
 	                  .tallies = calloc((size_t)m->object_count + 1, sizeof *f.tallies)};
-	bool ok = f.goes && f.first && f.stuck && f.found && f.tallies && list_all(&f);
-	if (ok) {
-		find_goes(&f);
-		ok = find_needs(&f) &&
-		     stuck_group_all(&(struct stuck_needs){m, f.threads, f.stuck, f.needs, f.first}, out);
-	}
-	free_all(f.goes, f.needs, f.first, f.stuck, f.found, f.tallies, f.holders.items, f.writers.items);
+	bool ok = f.goes && f.first && f.stuck && f.found && f.queue && f.is_queued && f.tallies && list_all(&f) &&
+	          find_goes(&f) && find_needs(&f) &&
+	          stuck_group_all(&(struct stuck_needs){m, f.threads, f.stuck, f.needs, f.first}, out);
+	free_all(f.goes, f.needs, f.first, f.stuck, f.found, f.queue, f.is_queued, f.tallies);
+	free_all(f.holders.items, f.writers.items, f.waiters.items, f.joiners.items, f.held.items);
 	if (!ok)
 		stuck_release(out);
 	return ok;

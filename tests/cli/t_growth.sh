@@ -1,0 +1,78 @@
+#!/bin/bash
+# What an analysis takes grows with the events of a trace, not with their square. Callgrind counts the instructions, so that how busy the machine is does not matter.
+# Usage: t_growth.sh BUILD, with RACETRACE in the environment.
+set -u
+command -v valgrind >/dev/null || exit 0
+# A sanitizer and Valgrind do not go together.
+! nm "$RACETRACE" | grep -q ' __\(asan\|ubsan\|tsan\)_' || exit 0
+
+# Each function writes a trace of SIZE in proportion.
+header() {
+	printf '{"schema":"racetrace.events/1","model":"sc","threads":["main"'
+	for i in $(seq 1 "$1"); do printf ',"t%s"' "$i"; done
+	echo ']}'
+}
+event() {
+	printf '{"op":"%s","thread":"%s","object":"%s","location":"a.c:1"%s}\n' "$@"
+}
+
+# Threads asleep in the kernel, and annotations that wake none of them.
+kernel() {
+	header "$1"
+	for i in $(seq 1 "$1"); do
+		event hb-before "t$i" 0x1000 ',"arg":0'
+		event hb-after "t$i" 0x1000 ',"arg":0'
+	done
+	for i in $(seq 1 "$1"); do event block "t$i" "$((20480 + i))" ',"for":"hb-after","value":1'; done
+	event block main t1 ',"for":"join"'
+}
+
+# Each thread waits for a lock of the next one; the last one goes on.
+chain() {
+	header "$1"
+	for i in $(seq 1 "$1"); do event acquire "t$i" "l$i" ''; done
+	for i in $(seq 1 "$(($1 - 1))"); do event block "t$i" "l$((i + 1))" ',"for":"acquire"'; done
+	event block main t1 ',"for":"join"'
+}
+
+# Tries that fail before a race, with schedules in which their lock is not held while another tried lock is taken often.
+tries() {
+	header "$1"
+	event write t1 x ''
+	event acquire t1 m ''
+	event release t1 m ''
+	event acquire t2 k ''
+	for i in $(seq 4 "$1"); do
+		event try-failed "t$i" k ',"for":"acquire"'
+		event write "t$i" "own$i" ''
+	done
+	event release t2 k ''
+	event acquire main m ''
+	event release main m ''
+	for i in $(seq 1 "$1"); do
+		event acquire main l ''
+		[ "$i" != 1 ] || event try-failed t2 l ',"for":"acquire"'
+		event release main l ''
+	done
+	event fork main t3 ''
+	event write t3 x ''
+}
+
+# instructions SHAPE SIZE: of an analysis, without what the smallest one takes.
+instructions() {
+	"$1" "$2" >"$1.$2.jsonl"
+	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$RACETRACE" analyze --no-cache --fail-on never -o "$1.$2.json" "$1.$2.jsonl" 2>&1 >/dev/null |
+		sed -n 's/.*Collected : //p'
+}
+
+failed=0
+for shape in kernel chain tries; do
+	least=$(instructions $shape 5) small=$(instructions $shape 150) large=$(instructions $shape 600)
+	[ -n "$least" ] && [ -n "$small" ] && [ -n "$large" ] || exit 1
+	# 4.1 times as much where each event takes the same.
+	[ $((large - least)) -lt $((5 * (small - least))) ] || {
+		echo "$shape: 4 times the events take $((large - least)) instructions instead of $((small - least))"
+		failed=1
+	}
+done
+exit $failed
