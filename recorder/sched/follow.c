@@ -303,6 +303,41 @@ static bool is_on_its_way(const struct rt_plan_step *step, const state_t *s, con
 	       (task->state == RT_OUTSIDE || is_between(s, task));
 }
 
+/* It waits for a descriptor, or for another process. */
+static bool is_polled(const struct rt_task *task)
+{
+	return task->state == RT_BLOCKED && (task->fds || task->shares);
+}
+
+/* Real time since the last step of any thread, ns: what is decided outside may still come. */
+static uint64_t waited(void)
+{
+	static RT_OF_RUN uint64_t steps, since;
+	uint64_t now = rt_sched_real_ns(CLOCK_MONOTONIC);
+
+	if (!since || steps != rt_sched.steps) {
+		steps = rt_sched.steps;
+		since = now;
+	}
+	return now - since;
+}
+
+/*
+ * True if the thread waits for a descriptor, and what is left of the step is only what its call tells others. By turns
+ * that comes behind the wait; in the recording it may have come before.
+ */
+static bool tells_later(const struct rt_plan_step *step, const state_t *s, const struct rt_task *task)
+{
+	const struct rt_plan_mark *marks = PART(const struct rt_plan_mark, marks) + thread_of(s)->first_mark;
+
+	if (!is_polled(task) || waited() < ALONE_NS || ends_at_goal(step, s))
+		return false;
+	for (uint64_t i = s->mark; i < step->mark; i++)
+		if (PART(const struct rt_plan_site, sites)[marks[i].site].op != RT_OP_HB_BEFORE)
+			return false;
+	return true;
+}
+
 /*
  * True if the thread is about to join one that has not ended. That one runs first then, for a try would fail, and the
  * plan has a join where it succeeded.
@@ -333,25 +368,6 @@ static bool goes_on(struct rt_task *current)
 	else
 		rt_follow_executes(s, &current->next, meets);
 	return meets != OTHER_EVENT;
-}
-
-/* It waits for a descriptor, or for another process. */
-static bool is_polled(const struct rt_task *task)
-{
-	return task->state == RT_BLOCKED && (task->fds || task->shares);
-}
-
-/* Real time since the last step of any thread, ns: what is decided outside may still come. */
-static uint64_t waited(void)
-{
-	static RT_OF_RUN uint64_t steps, since;
-	uint64_t now = rt_sched_real_ns(CLOCK_MONOTONIC);
-
-	if (!since || steps != rt_sched.steps) {
-		steps = rt_sched.steps;
-		since = now;
-	}
-	return now - since;
 }
 
 /*
@@ -488,7 +504,8 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 				diverged(s, NULL);
 			continue;
 		}
-		if (task && task->state != RT_RUNNING && (is_on_its_way(step, s, task) || has_reached(step, s, task))) {
+		if (task && task->state != RT_RUNNING &&
+		    (is_on_its_way(step, s, task) || tells_later(step, s, task) || has_reached(step, s, task))) {
 			rt_follow_plan->step++;
 			continue;
 		}

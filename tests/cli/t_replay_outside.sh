@@ -1,5 +1,6 @@
 #!/bin/bash
 # t_replay_outside.sh [BUILD]: a replay waits for what another process sends, and lets threads answer it of which the schedule says nothing.
+# A call that passes data on tells of it before it waits in the recording, and behind the wait by turns.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 
@@ -58,4 +59,52 @@ run 0 record --no-children -o answers.zst ./answers
 run 0 replay --attempts 1 answers.zst
 holds '[.anomalies[].replay | select(.)] | length == 1 and all(.outcome == "confirmed" and .confirmed == 2)'
 
+# The data comes when the call that passes it on already waits for it.
+cat >passes.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+int x;
+static int in[2], out[2];
+
+static void *passes_on(void *unused)
+{
+	if (splice(in[0], NULL, out[1], NULL, 1, 0) != 1)
+		_exit(1);
+	return unused;
+}
+static void *takes(void *unused)
+{
+	char c;
+	if (read(out[0], &c, 1) != 1)
+		_exit(1);
+	x++;
+	return unused;
+}
+int main(void)
+{
+	pthread_t passer, taker;
+	if (pipe(in) || pipe(out))
+		return 1;
+	pthread_create(&passer, NULL, passes_on, NULL);
+	pthread_create(&taker, NULL, takes, NULL);
+	usleep(300000);
+	if (write(in[1], "x", 1) != 1)
+		return 1;
+	x++;
+	pthread_join(passer, NULL);
+	return pthread_join(taker, NULL);
+}
+END
+"${CC:-gcc}" -g -O1 -fsanitize=thread passes.c -o passes -lpthread || wrong 'passes.c does not compile'
+run 0 record -o passes.zst ./passes
+run 0 dump passes.zst
+forked=$(awk '$2 == "main" && $4 == "fork" {n = $3} END {print n}' out)
+run 0 schedule passes.zst --anomaly R1
+jq --argjson forked "$forked" '(.steps[] | select(.thread == "main.1")) as $passes | (.steps[] | select(.thread == "main" and .to > $forked)) as $gives |
+	.steps = [{thread: "main", from: 1, to: $forked}, $passes, ($gives | .from = $forked + 1), .steps[-1]]' out >passes.json
+run 0 replay --attempts 1 --trace passes.zst passes.json
+holds '.outcome == "confirmed"'
 exit $fail
