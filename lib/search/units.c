@@ -20,13 +20,13 @@ struct unit_access {
 };
 
 /*
- * The thread that has units on a pair of cells, by which of the cells they write: a thread, NOBODY or SEVERAL. For most
- * units no other thread has one that conflicts on both cells (9 of 10 in SQLite); they are never created.
+ * The thread that has units on a pair of cells, by which of the cells they write: a thread + 1, NOBODY or SEVERAL. For
+ * most units no other thread has one that conflicts on both cells (9 of 10 in SQLite); they are never created.
  */
 enum { WRITES_ONE = 1, WRITES_OTHER = 2, WRITES_BOTH = 3 };
-enum { PAIRS_MIN = 1 << 10, PAIRS_MAX = 1 << 20, PAIRS_OF_ACCESS = 8 };
-#define NOBODY UINT32_MAX
-#define SEVERAL (UINT32_MAX - 1)
+enum { PAIRS_MIN = 1 << 10, PAIRS_MAX = 1 << 25, SPARSE = 4, PAIRS_PART = 8 }; /* PART: of the memory */
+#define NOBODY 0
+#define SEVERAL UINT32_MAX
 struct unit_pair {
 	uint32_t threads[WRITES_BOTH + 1];
 };
@@ -205,15 +205,27 @@ static bool sort_by_region(struct unit_finder *f)
 	return f->accesses;
 }
 
+/* Most pairs that are recorded of regions with that many accesses, if each has one cell. */
+static uint64_t most_pairs(const struct unit_finder *f)
+{
+	uint64_t most = 0;
+	for (uint32_t r = 0; r < f->m->region_count; r++) {
+		uint64_t n = f->region_first[r + 1] - f->region_first[r];
+		most += n * (n < LIMIT_REGION_ACCESSES_MAX ? n : 2 * LIMIT_REGION_ACCESSES_MAX) / 2;
+	}
+	return most;
+}
+
+/* A table that is too small is full of pairs that collide, and units are created that nothing conflicts with. */
 static bool pairs_create(struct unit_finder *f)
 {
-	uint32_t accesses = f->region_first[f->m->region_count], n = PAIRS_MIN;
-	while (n < PAIRS_MAX && n / PAIRS_OF_ACCESS < accesses)
+	uint64_t pairs = SPARSE * most_pairs(f),
+	         most = f->memory ? f->memory / PAIRS_PART / sizeof *f->pairs : PAIRS_MAX;
+	uint32_t n = PAIRS_MIN;
+	while (n < PAIRS_MAX && n < pairs && n <= most / 2)
 		n *= 2;
-	f->pairs = malloc(n * sizeof *f->pairs);
+	f->pairs = calloc(n, sizeof *f->pairs); /* NOBODY; what no pair is in takes no memory */
 	f->pair_mask = n - 1;
-	if (f->pairs)
-		memset(f->pairs, 0xff, n * sizeof *f->pairs); /* NOBODY */
 	return f->pairs;
 }
 
@@ -233,7 +245,7 @@ static struct unit_pair *pair_of(const struct unit_finder *f, const struct unit_
 static void note_pair(struct unit_finder *f, const struct unit_recent *a, const struct unit_recent *b)
 {
 	unsigned writes;
-	uint32_t *thread = &pair_of(f, a, b, &writes)->threads[writes], own = model_thread_of(f->m, a->event);
+	uint32_t *thread = &pair_of(f, a, b, &writes)->threads[writes], own = model_thread_of(f->m, a->event) + 1;
 	if (*thread != own)
 		*thread = *thread == NOBODY ? own : SEVERAL;
 }
