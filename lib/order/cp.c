@@ -194,12 +194,25 @@ static uint32_t newest_before(const struct cp *c, const struct section_group *g,
 	return low ? list[low - 1] : MODEL_NONE;
 }
 
+/* The same of all groups, where the lock is taken in turn: the newest one comes after the others. */
+static bool order_newest(struct cp *c, uint32_t i)
+{
+	const struct section *s = c->sections->items;
+	uint32_t from = c->before[i] == MODEL_NONE ? 0 : s[c->before[i]].place + 1;
+	uint32_t found = sections_newest_before(c->sections, c->m, &c->out->clocks, c->at_end[i], &s[i], from);
+	return found != MODEL_NONE && order_section(c, i, found);
+}
+
 /* Applies rule (b) to all sections, with the last pass's clocks. True if it added an order. */
 static bool rule_b(struct cp *c)
 {
 	const struct section *s = c->sections->items;
 	bool more = false;
-	for (uint32_t i = 0; i < c->sections->count; i++)
+	for (uint32_t i = 0; i < c->sections->count; i++) {
+		if (c->sections->in_turn[s[i].lock]) {
+			more |= order_newest(c, i);
+			continue;
+		}
 		for (uint32_t g = c->sections->lock_first[s[i].lock]; g < c->sections->lock_first[s[i].lock + 1]; g++) {
 			const struct section_group *group = &c->sections->groups[g];
 			if (group->thread == s[i].thread)
@@ -208,6 +221,7 @@ static bool rule_b(struct cp *c)
 			uint32_t found = known ? newest_before(c, group, &s[i], known) : MODEL_NONE;
 			more |= found != MODEL_NONE && order_section(c, i, found);
 		}
+	}
 	return more;
 }
 

@@ -63,6 +63,20 @@ static void take(struct wcp *w, uint32_t section)
 }
 
 /*
+ * Rule (b) of a lock that is taken in turn: the last section whose acquire is WCP-before this release comes after all
+ * others that are, as each has the ones before it in its happens-before.
+ */
+static void rule_b_in_turn(struct wcp *w, uint32_t section)
+{
+	const struct section *mine = &w->sections->items[section];
+	uint32_t *cursor = &w->cursor[2 * w->group[section] + mine->shared], *p = &w->p[mine->thread], last;
+	while ((last = sections_newest_before(w->sections, w->m, &w->out->clocks, *p, mine, *cursor)) != MODEL_NONE) {
+		*p = after_release(w, *p, last);
+		*cursor = w->sections->items[last].place + 1;
+	}
+}
+
+/*
  * Rule (b): finds the sections of the lock whose acquire is WCP-before this release, oldest first; their releases are
  * then before it, too. A writer's release comes after those before it, so of several only the last is joined.
  */
@@ -100,7 +114,10 @@ static void rule_b(struct wcp *w, uint32_t section)
 static void release(struct wcp *w, uint32_t section)
 {
 	const struct section *s = &w->sections->items[section];
-	rule_b(w, section);
+	if (w->sections->in_turn[s->lock])
+		rule_b_in_turn(w, section);
+	else
+		rule_b(w, section);
 	w->release_h[section] = lock_clock_release(&w->locks[s->lock], &w->out->clocks, s, w->m->events[s->release].pos,
 	                                           w->h[s->thread], w->p[s->thread]);
 }

@@ -112,13 +112,57 @@ static bool sort(struct sections *s, const struct model *m)
 	return true;
 }
 
+/* Which locks are taken by one thread after the other, and which threads have taken one several times in a row. */
+static bool find_turns(struct sections *s, const struct model *m)
+{
+	s->run = malloc(((size_t)s->count + 1) * sizeof *s->run);
+	s->in_turn = malloc(((size_t)m->object_count + 1) * sizeof *s->in_turn);
+	for (uint32_t o = 0; s->run && s->in_turn && o < m->object_count; o++) {
+		uint32_t count = s->place_first[o + 1] - s->place_first[o];
+		const uint32_t *history = s->by_place + s->place_first[o];
+		s->in_turn[o] = true;
+		for (uint32_t place = 0; place < count; place++) {
+			const struct section *at = &s->items[history[place]];
+			const struct section *before = place ? &s->items[history[place - 1]] : NULL;
+			s->run[s->place_first[o] + place] =
+			    before && before->thread == at->thread ? s->run[s->place_first[o] + place - 1] : place;
+			s->in_turn[o] &= !at->shared && (!before || before->release < at->acquire);
+		}
+	}
+	return s->run && s->in_turn;
+}
+
+uint32_t sections_newest_before(const struct sections *s, const struct model *m, const struct clocks *clocks,
+                                uint32_t clock, const struct section *mine, uint32_t from)
+{
+	const uint32_t *history = s->by_place + s->place_first[mine->lock], *run = s->run + s->place_first[mine->lock];
+	uint32_t newest = MODEL_NONE, step = 1, end = mine->place;
+	/* In growing steps, as the last one is often near, then by halves. */
+	for (bool growing = true; from < end;) {
+		uint32_t left = end - from, at = from + (growing ? step < left ? step : left : (left + 1) / 2) - 1;
+		uint32_t next = at + 1;
+		if (s->items[history[at]].thread == mine->thread)
+			at = run[at] > from ? run[at] - 1 : MODEL_NONE;
+		const struct section *other = at == MODEL_NONE ? NULL : &s->items[history[at]];
+		if (!other || clock_get(clocks, clock, other->thread) > m->events[other->acquire].pos) {
+			newest = other ? history[at] : newest;
+			from = next;
+			step *= 2;
+		} else {
+			end = at;
+			growing = false;
+		}
+	}
+	return newest;
+}
+
 bool sections_init(struct sections *s, const struct model *m)
 {
 	*s = (struct sections){0};
 	struct open_sections *open = calloc((size_t)m->thread_count + 1, sizeof *open);
 	s->lock_first = calloc((size_t)m->object_count + 2, sizeof *s->lock_first);
 	s->place_first = calloc((size_t)m->object_count + 2, sizeof *s->place_first);
-	bool ok = open && s->lock_first && s->place_first && find(s, m, open) && sort(s, m);
+	bool ok = open && s->lock_first && s->place_first && find(s, m, open) && sort(s, m) && find_turns(s, m);
 	open_release(open, m->thread_count);
 	if (!ok)
 		sections_release(s);
@@ -127,7 +171,7 @@ bool sections_init(struct sections *s, const struct model *m)
 
 void sections_release(struct sections *s)
 {
-	free_all(s->items, s->sorted, s->groups, s->lock_first, s->by_place, s->place_first);
+	free_all(s->items, s->sorted, s->groups, s->lock_first, s->by_place, s->place_first, s->run, s->in_turn);
 	*s = (struct sections){0};
 }
 

@@ -6,6 +6,7 @@
 #ifndef LIB_RELATION_SECTIONS_H
 #define LIB_RELATION_SECTIONS_H
 
+#include "lib/relation/clock.h"
 #include "lib/trace/model.h"
 
 #include <stdbool.h>
@@ -30,6 +31,10 @@ struct sections {
 	uint32_t *lock_first;  /* by object: its first group; one more at the end */
 	uint32_t *by_place;    /* section indices, lock by lock in order of place */
 	uint32_t *place_first; /* by object: where its sections begin in by_place */
+	/* In the order of by_place: the place from which on all sections up to this one are of its thread. */
+	uint32_t *run;
+	bool
+	    *in_turn; /* by object: each of its sections but the last ends before the next begins; none is a reader's */
 };
 
 bool sections_init(struct sections *s, const struct model *m);
@@ -40,6 +45,14 @@ static inline bool sections_exclude(const struct section *a, const struct sectio
 {
 	return !(a->shared && b->shared);
 }
+
+/*
+ * The newest section of the lock before `mine`, at place `from` or later, by another thread, whose acquire is before an
+ * event with this clock; MODEL_NONE if there is none. For sections in turn, and a clock that has what happens before
+ * all that it has: so there is a place up to which all of them are before the event.
+ */
+uint32_t sections_newest_before(const struct sections *s, const struct model *m, const struct clocks *clocks,
+                                uint32_t clock, const struct section *mine, uint32_t from);
 
 /* Walks a trace's events in order; reports open sections and conflicts. */
 struct section_walk;

@@ -12,7 +12,7 @@ enum { SINGLE = 64 };
 /* Of a region, the first EARLY and the latest RECENT different (cell, site)s are combined with later ones. */
 enum { EARLY = 16, RECENT = LIMIT_REGION_ACCESSES_MAX - EARLY, CELLS_OF_ACCESS = 16 };
 
-enum { FAMILY_THREAD, FAMILY_CORE, FAMILY_WRITES };
+enum { FAMILY_CORE, FAMILY_WRITES };
 
 /* A contested access; its thread's POR epoch. */
 struct unit_access {
@@ -46,7 +46,7 @@ struct unit_finder {
 	uint32_t *core;     /* by region: a lockset held from its first to its last access, and one held all through */
 	uint8_t *contested; /* by event, bits */
 	uint8_t *contested_cells;     /* by cell, bits */
-	struct classes families;      /* of the current cell */
+	struct classes families;      /* of the current cell; see contest_cell */
 	uint32_t *region_first;       /* by region: where its accesses begin; one more at the end */
 	struct unit_access *accesses; /* region by region */
 	uint32_t *last_unit;          /* by class: its newest unit */
@@ -99,53 +99,62 @@ static bool find_cores(struct unit_finder *f)
 	return !f->out->gaps.failed;
 }
 
-static bool contend(const struct unit_finder *f, const uint32_t *x, const uint32_t *y)
+/* One more thread, or SEVERAL, beside NOBODY, a thread or SEVERAL. */
+static uint32_t threads_with(uint32_t threads, uint32_t more)
 {
-	return x[FAMILY_THREAD] != y[FAMILY_THREAD] && (x[FAMILY_WRITES] || y[FAMILY_WRITES]) &&
-	       !model_locksets_exclude(f->m, x[FAMILY_CORE], y[FAMILY_CORE]);
+	return threads == NOBODY || threads == more ? more : more == NOBODY ? threads : SEVERAL;
 }
 
-static void family_key(const struct unit_finder *f, uint32_t e, uint32_t key[CLASS_KEY])
+/* The accesses of the cell in regions that agree in their core and in whether they write; made if absent. */
+static struct class *family_of(struct unit_finder *f, uint32_t e)
 {
-	memset(key, 0, CLASS_KEY * sizeof *key);
-	key[FAMILY_THREAD] = model_thread_of(f->m, e);
-	key[FAMILY_CORE] = f->core[region_of(f->m, e)];
-	key[FAMILY_WRITES] = rt_op_writes(model_op(f->m, e)) != 0;
+	uint32_t key[CLASS_KEY] = {
+	    [FAMILY_CORE] = f->core[region_of(f->m, e)], [FAMILY_WRITES] = rt_op_writes(model_op(f->m, e)) != 0};
+	uint32_t index = classes_index(&f->families, key); /* before items, which it may move */
+	return &f->families.items[index];
 }
 
-/* The regions whose accesses of the cell another thread's region contests. */
+/* Of each family, the threads that have accesses of families that contend with it, as `next`. Its own are `first`. */
+static void meet_families(struct unit_finder *f)
+{
+	for (uint32_t i = 0; i < f->families.count; i++)
+		for (uint32_t j = i; j < f->families.count; j++) {
+			struct class *x = &f->families.items[i], *y = &f->families.items[j];
+			if ((!x->key[FAMILY_WRITES] && !y->key[FAMILY_WRITES]) ||
+			    model_locksets_exclude(f->m, x->key[FAMILY_CORE], y->key[FAMILY_CORE]))
+				continue;
+			x->next = threads_with(x->next, y->first);
+			y->next = threads_with(y->next, x->first);
+		}
+}
+
+/*
+ * The regions whose accesses of the cell another thread's region contests. Families have no thread: there may be many
+ * more threads than sets of locks.
+ */
 static bool contest_cell(struct unit_finder *f, uint32_t cell)
 {
 	const struct model *m = f->m;
 	const uint32_t *events = &m->cell_events[m->cells[cell].first];
-	uint32_t key[CLASS_KEY], n = m->cells[cell].count;
+	uint32_t n = m->cells[cell].count;
 	classes_clear(&f->families);
 	for (uint32_t i = 0; i < n; i++) {
 		if (region_of(m, events[i]) == MODEL_NONE)
 			continue;
-		family_key(f, events[i], key);
-		classes_index(&f->families, key);
+		struct class *family = family_of(f, events[i]);
 		if (f->families.failed)
 			return false;
+		family->first = threads_with(family->count++ ? family->first : NOBODY, model_thread_of(m, events[i]));
 	}
-	/* True if it is contested, by the counts of a family. */
-	struct class *families = f->families.items;
-	bool any = false;
-	for (uint32_t i = 0; i < f->families.count; i++)
-		for (uint32_t j = i + 1; j < f->families.count; j++)
-			if (contend(f, families[i].key, families[j].key)) {
-				families[i].count = families[j].count = 1;
-				any = true;
-			}
-	if (!any)
-		return true;
-	set_bit(f->contested_cells, cell);
+	meet_families(f);
 	for (uint32_t i = 0; i < n; i++) {
 		if (region_of(m, events[i]) == MODEL_NONE)
 			continue;
-		family_key(f, events[i], key);
-		if (families[classes_index(&f->families, key)].count)
+		uint32_t met = family_of(f, events[i])->next;
+		if (met != NOBODY && met != model_thread_of(m, events[i])) {
+			set_bit(f->contested_cells, cell);
 			set_bit(f->contested, events[i]);
+		}
 	}
 	return true;
 }

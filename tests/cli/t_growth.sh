@@ -58,6 +58,20 @@ tries() {
 	event write t3 x ''
 }
 
+# Each thread makes the next one, and takes the lock of them all once.
+short() {
+	header "$1"
+	for i in $(seq 1 "$1"); do
+		event fork "$([ "$i" = 1 ] && echo main || echo "t$((i - 1))")" "t$i" ''
+		event acquire "t$i" l ''
+		event read "t$i" x ''
+		event write "t$i" x ''
+		event release "t$i" l ''
+	done
+	event write t1 y ''
+	event write t2 y ''
+}
+
 # instructions SHAPE SIZE: of an analysis, without what the smallest one takes.
 instructions() {
 	"$1" "$2" >"$1.$2.jsonl"
@@ -66,7 +80,7 @@ instructions() {
 }
 
 failed=0
-for shape in kernel chain tries; do
+for shape in kernel chain tries short; do
 	least=$(instructions $shape 5) small=$(instructions $shape 150) large=$(instructions $shape 600)
 	[ -n "$least" ] && [ -n "$small" ] && [ -n "$large" ] || exit 1
 	# 4.1 times as much where each event takes the same.
