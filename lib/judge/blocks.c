@@ -26,10 +26,19 @@ static bool runs_once(const struct model *m, uint32_t at, uint32_t once)
 	return false;
 }
 
+/* True if the join cannot return before the event `at` has occurred, however long it takes. */
+static bool joins(const struct model *m, uint32_t at, uint32_t join)
+{
+	return m->events[join].object == model_thread_of(m, at) && at < join &&
+	       !(m->sites[m->events[join].site].flags & RT_F_TIMED);
+}
+
 bool judge_blocks(const struct model *m, uint32_t at, uint32_t want)
 {
 	uint32_t pred = model_pred(m, at), lock = lock_wanted(m, want);
 	bool waits = model_op(m, want) == RT_OP_BLOCK;
+	if (model_op(m, want) == RT_OP_JOIN)
+		return joins(m, at, want);
 	if (waits && model_arg(m, want) == RT_OP_JOIN)
 		return m->events[want].object == model_thread_of(m, at);
 	if (waits && model_arg(m, want) == RT_OP_ONCE_SEEN)

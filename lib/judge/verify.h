@@ -37,7 +37,7 @@
 	X(GOAL_NOT_NEXT, "a goal event is not its thread's next")                                                      \
 	X(GOAL_NO_CONFLICT, "the goal's events do not conflict")                                                       \
 	X(GOAL_ORDER, "the goal's events occur in another order")                                                      \
-	X(GOAL_NOT_BLOCKED, "a goal acquire is not blocked by another thread of the goal")                             \
+	X(GOAL_NOT_BLOCKED, "a goal event is not blocked by another thread of the goal")                               \
 	X(TRY, "a try fails though nobody holds what it tries to take")                                                \
 	X(NO_RULE, "the judge has no rule for the operation")
 

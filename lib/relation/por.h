@@ -32,22 +32,29 @@ static inline uint32_t segment_order_horizon(const struct segment_order *o, uint
 		return o->m->events[e].pos + 1;
 	return clock_get(&o->clocks, o->segments[segment], thread);
 }
+/* The same for events of another thread, without the edges of e itself. */
+static inline uint32_t segment_order_before_own(const struct segment_order *o, uint32_t e, uint32_t thread)
+{
+	const struct model *m = o->m;
+	uint32_t own = model_thread_of(m, e), pos = m->events[e].pos;
+	if (!pos)
+		return clock_get(&o->clocks, o->begin[own], thread);
+	return segment_order_horizon(o, m->threads[own].events[pos - 1], thread);
+}
 /*
  * The same for events of another thread and an access that may race. The edges of an acquiring atomic itself are left
  * out, as it may read another write at the place where it races.
  */
 static inline uint32_t segment_order_race_horizon(const struct segment_order *o, uint32_t e, uint32_t thread)
 {
-	const struct model *m = o->m;
-	const struct model_event *event = &m->events[e];
-	uint32_t segment = event->segment;
-	if (rt_op_is_atomic(m->sites[event->site].op) && m->segments[segment].first == event->pos) {
-		uint32_t own = m->segments[segment].thread;
-		if (!event->pos)
-			return clock_get(&o->clocks, o->begin[own], thread);
-		segment = m->events[m->threads[own].events[event->pos - 1]].segment;
-	}
-	return clock_get(&o->clocks, o->segments[segment], thread);
+	bool own = rt_op_is_atomic(model_op(o->m, e));
+	return own ? segment_order_before_own(o, e, thread) : segment_order_horizon(o, e, thread);
+}
+/* The same for events of another thread and one that waits there. A join is then before the end of its thread. */
+static inline uint32_t segment_order_wait_horizon(const struct segment_order *o, uint32_t e, uint32_t thread)
+{
+	bool own = model_op(o->m, e) == RT_OP_JOIN;
+	return own ? segment_order_before_own(o, e, thread) : segment_order_horizon(o, e, thread);
 }
 /* True if e1 is ordered before e2 or is e2. */
 static inline bool segment_order_before(const struct segment_order *o, uint32_t e1, uint32_t e2)

@@ -4,6 +4,8 @@
  */
 #include "lib/report/deed.h"
 
+#include "lib/report/waiting.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +156,7 @@ const char *deed_kind(const struct report *r, const struct finding_place *place)
 		return "frees";
 	if (place->op == RT_OP_ALLOC)
 		return "allocates";
-	if (place->op == RT_OP_BLOCK)
+	if (d && waiting_op(&d->event))
 		return "waits";
 	if (rt_op_reads(place->op) && rt_op_writes(place->op))
 		return "updates";

@@ -127,8 +127,10 @@ static void draw_before(struct drawing *d, uint32_t e)
 static uint32_t holder_of(const struct drawing *d, uint32_t event)
 {
 	const struct anomaly *a = d->anomaly;
-	uint32_t lock = d->m->events[a->events[event]].object;
-	for (uint32_t i = 1; i < a->event_count; i++) {
+	uint32_t e = a->events[event], lock = model_lock_taken(d->m, e);
+	if (model_op(d->m, e) == RT_OP_BLOCK && rt_op_group(model_arg(d->m, e)) == RT_GROUP_LOCK)
+		lock = d->m->events[e].object;
+	for (uint32_t i = 1; i < a->event_count && lock != MODEL_NONE; i++) {
 		uint32_t other = a->events[(event + i) % a->event_count];
 		if (model_lockset_lock(d->m, model_lockset_of(d->m, other), lock))
 			return acquire_of(d, other, lock);

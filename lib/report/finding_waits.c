@@ -17,6 +17,25 @@ static uint64_t lock_of_wait(const struct report *r, const struct anomaly *a, ui
 	return again ? d->event.arg : d->event.addr;
 }
 
+/* The thread whose end event i of the cycle waits for, by name; NULL: it waits for a lock. */
+static const char *joined_thread(const struct report *r, const struct anomaly *a, uint32_t i)
+{
+	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
+	const struct model *m = r->analysis->model;
+	if (model_op(m, a->events[i]) != RT_OP_JOIN)
+		return NULL;
+	uint32_t thread = m->events[a->events[i]].object;
+	return thread < info->thread_count ? info->threads[thread].name : "a thread";
+}
+
+static bool has_join(const struct report *r, const struct anomaly *a)
+{
+	for (uint32_t i = 0; i < a->event_count; i++)
+		if (joined_thread(r, a, i))
+			return true;
+	return false;
+}
+
 /* True if two locks of the cycle have one name. */
 static bool names_repeat(const struct report *r, const struct anomaly *a)
 {
@@ -35,23 +54,38 @@ static const char *thread_of_wait(const struct report *r, const struct anomaly *
 	return thread < info->thread_count ? info->threads[thread].name : "a thread";
 }
 
+/* One wait of the cycle. */
+static void say_wait(const struct report *r, struct text *t, const struct anomaly *a, uint32_t i)
+{
+	char name[SUBJECT_NAME_MAX];
+	const char *thread = thread_of_wait(r, a, i), *joined = joined_thread(r, a, i);
+	if (joined) {
+		say(t, "%s waits for the end of %s", thread, joined);
+		return;
+	}
+	lock_of_wait(r, a, i, name);
+	say(t, "%s acquires ", thread);
+	say_lock(t, name);
+	say(t, ", which %s holds", thread_of_wait(r, a, i + 1));
+}
+
 /* Each thread waits for the lock that the next one holds; locks of one name are told apart by the thread that holds
  * them. */
 static void say_cycle(const struct report *r, struct text *t, const struct anomaly *a)
 {
 	char name[SUBJECT_NAME_MAX];
-	bool repeat = names_repeat(r, a);
-	if (!repeat)
-		say(t, "%" PRIu32 " threads each hold one lock and acquire the next: ", a->event_count);
-	for (uint32_t i = 0; i < a->event_count + !repeat; i++) {
+	if (has_join(r, a) || names_repeat(r, a)) {
+		for (uint32_t i = 0; i < a->event_count; i++) {
+			say(t, "%s", i ? "; " : "");
+			say_wait(r, t, a, i);
+		}
+		return;
+	}
+	say(t, "%" PRIu32 " threads each hold one lock and acquire the next: ", a->event_count);
+	for (uint32_t i = 0; i <= a->event_count; i++) {
 		lock_of_wait(r, a, i % a->event_count, name);
-		if (repeat)
-			say(t, "%s%s acquires ", i ? "; " : "", thread_of_wait(r, a, i));
-		else
-			say(t, "%s", i ? " -> " : "");
+		say(t, "%s", i ? " -> " : "");
 		say_lock(t, name);
-		if (repeat)
-			say(t, ", which %s holds", thread_of_wait(r, a, i + 1));
 	}
 }
 
@@ -110,6 +144,7 @@ void waits_fix(const struct report *r, const struct anomaly *a, struct text *t)
 {
 	say(t, "%s",
 	    a->kind == ANOMALY_HANG  ? "give it after the thread waits, too, or wait only while a condition says so"
+	    : has_join(r, a)         ? "join without holding a lock that the other threads acquire"
 	    : waits_for_itself(r, a) ? "do not acquire it again before it is released, or make it recursive"
 	                             : "acquire these locks in the same order everywhere");
 }

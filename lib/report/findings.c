@@ -129,7 +129,7 @@ static void name_cycle(const struct joining *j, struct finding *f)
 	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
 	const struct description *d = report_event(j->r, a->events[0]);
 	struct rt_variable variable;
-	if (a->kind != ANOMALY_DEADLOCK || a->event_count != 2 || !d ||
+	if (a->kind != ANOMALY_DEADLOCK || a->event_count != 2 || !d || d->event.op == RT_OP_JOIN ||
 	    rt_trace_object_name(j->r->analysis->trace, d->event.addr) ||
 	    rt_trace_variable(j->r->analysis->trace, d->event.addr, &variable))
 		return;

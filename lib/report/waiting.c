@@ -6,6 +6,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+unsigned waiting_op(const struct rt_event *e)
+{
+	return e->op == RT_OP_BLOCK ? (unsigned)e->arg : e->op == RT_OP_JOIN ? RT_OP_JOIN : RT_OP_NONE;
+}
+
 void waiting_object(const struct report *r, const struct description *d, char name[WAITING_TEXT_MAX])
 {
 	char object[SUBJECT_NAME_MAX];
@@ -47,7 +52,7 @@ void waiting_text(const struct report *r, const struct description *d, char text
 {
 	char name[WAITING_TEXT_MAX];
 	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
-	if (d->event.arg == RT_OP_JOIN) {
+	if (waiting_op(&d->event) == RT_OP_JOIN) {
 		snprintf(text, WAITING_TEXT_MAX, "waits for the end of thread %.200s",
 		         d->event.addr < info->thread_count ? info->threads[d->event.addr].name : "unknown");
 		return;
@@ -67,7 +72,7 @@ void waiting_text(const struct report *r, const struct description *d, char text
 
 const char *waiting_by(const struct description *d)
 {
-	switch (d->event.arg) {
+	switch (waiting_op(&d->event)) {
 	case RT_OP_JOIN:
 		return "";
 	case RT_OP_ONCE_SEEN:

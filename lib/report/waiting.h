@@ -1,4 +1,6 @@
-/* What a thread waits for when the trace ends, in words that all formats use. */
+/* What a thread waits for when the trace ends, or in a deadlock for another thread's end, in words that all formats
+ * use.
+ */
 #ifndef LIB_REPORT_WAITING_H
 #define LIB_REPORT_WAITING_H
 
@@ -6,7 +8,9 @@
 
 enum { WAITING_TEXT_MAX = 700 };
 
-/* "waits for a signal of queue.filled", of the description of a BLOCK. */
+/* The operation that a thread waits to do: a BLOCK's, or a JOIN; RT_OP_NONE: the event is no such wait. */
+unsigned waiting_op(const struct rt_event *e);
+/* "waits for a signal of queue.filled", of the description of such an event. */
 void waiting_text(const struct report *r, const struct description *d, char text[WAITING_TEXT_MAX]);
 /* What the awaited thread does with it, in a ring: "holds", "runs"; "" if the wait is for the thread itself (join). */
 const char *waiting_by(const struct description *d);

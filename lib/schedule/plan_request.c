@@ -7,15 +7,15 @@
 static enum rt_status find_kind(struct plan_request *q, struct rt_trace *trace, struct rt_error *err)
 {
 	struct rt_pass pass;
-	uint32_t acquires = 0, accesses = 0;
+	uint32_t waits = 0, accesses = 0;
 	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e; e = rt_pass_next(&pass))
 		for (uint32_t k = 0; k < q->goal_count; k++) {
 			if (q->goal[k].thread != e->thread || q->goal[k].from != e->ordinal)
 				continue;
-			acquires += rt_op_has(e->op, RT_TAKES) || e->op == RT_OP_BLOCK;
+			waits += rt_op_has(e->op, RT_TAKES) || e->op == RT_OP_JOIN || e->op == RT_OP_BLOCK;
 			accesses += rt_op_is_access(e->op);
 		}
-	q->kind = q->goal_count > 1 && acquires == q->goal_count                                  ? GOAL_DEADLOCK
+	q->kind = q->goal_count > 1 && waits == q->goal_count                                     ? GOAL_DEADLOCK
 	          : q->goal_count == 2 && accesses == 2 && q->goal[0].thread != q->goal[1].thread ? GOAL_RACE
 	                                                                                          : GOAL_SEQUENCE;
 	return pass.status;

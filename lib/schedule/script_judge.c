@@ -147,9 +147,9 @@ static void answer_rest(struct binding *b)
 	}
 }
 
-static bool takes_lock(unsigned op)
+static bool is_wait(unsigned op)
 {
-	return rt_op_has(op, RT_TAKES) || op == RT_OP_BLOCK;
+	return rt_op_has(op, RT_TAKES) || op == RT_OP_JOIN || op == RT_OP_BLOCK;
 }
 
 static bool is_access(unsigned op)
@@ -167,20 +167,20 @@ static uint32_t goal_part(const struct binding *b, uint32_t i, bool (*is_such)(u
 }
 
 /*
- * Determines the kind: two accesses of different threads are a race, acquires a deadlock, anything else a sequence. An
- * acquire that also became an access of its lock's memory counts as an acquire if possible.
+ * Determines the kind: two accesses of different threads are a race, acquires or joins a deadlock, anything else a
+ * sequence. An acquire that also became an access of its lock's memory counts as an acquire if possible.
  */
 static enum goal_kind goal_kind(const struct binding *b)
 {
 	const struct goal *g = &b->goal;
-	bool acquires = g->count > 1, accesses = g->count == 2;
+	bool waits = g->count > 1, accesses = g->count == 2;
 	if (b->s->kind_given)
 		return b->s->kind;
 	for (uint32_t i = 0; i < g->count; i++) {
-		acquires &= goal_part(b, i, takes_lock) != MODEL_NONE;
+		waits &= goal_part(b, i, is_wait) != MODEL_NONE;
 		accesses &= goal_part(b, i, is_access) != MODEL_NONE;
 	}
-	if (acquires)
+	if (waits)
 		return GOAL_DEADLOCK;
 	return accesses && model_thread_of(b->m, g->events[0]) != model_thread_of(b->m, g->events[1]) ? GOAL_RACE
 	                                                                                              : GOAL_SEQUENCE;
@@ -200,7 +200,7 @@ static bool find_goal(struct binding *b)
 	}
 	b->goal.kind = goal_kind(b);
 	for (uint32_t i = 0; i < s->goal_count; i++) {
-		uint32_t part = goal_part(b, i, b->goal.kind == GOAL_DEADLOCK ? takes_lock : is_access);
+		uint32_t part = goal_part(b, i, b->goal.kind == GOAL_DEADLOCK ? is_wait : is_access);
 		b->goal.events[i] = part == MODEL_NONE ? b->goal.events[i] : part;
 	}
 	return true;

@@ -1,13 +1,14 @@
 /*
- * Deadlocks: cycles of the lock graph, after Goodlock (Havelund, SPIN 2000; Bensalem and Havelund, 2005).
+ * Deadlocks: cycles of the lock graph, after Goodlock (Havelund, SPIN 2000; Bensalem and Havelund, 2005), with joins.
  *
- * Acquires that agree in thread, lock wanted, locks held and site are one group. A cycle is a sequence of groups of
- * different threads in which each wants, in an excluding mode, a lock that the next one holds, and the last one a lock
- * that the first one holds. No two hold a common lock in excluding modes (a guard: they would never meet). Its
- * instances are one acquire a group, none of which the partial order relation puts before another. Of a group, those
- * unordered with a given acquire are a window. Its ends only move forward, so that instances are counted without
- * looking at all tuples. The end of a wait takes its mutex again and so is an acquire of it; an acquire that may give
- * up (timed, or a try) waits for no thread, but others may wait for what it holds.
+ * A join wants its thread's end, which that thread holds as if it were a lock. Waits (acquires and joins) that agree in
+ * thread, lock wanted, locks held and site are one group. A cycle is a sequence of groups of different threads in which
+ * each wants, in an excluding mode, a lock that the next one holds, and the last one a lock that the first one holds.
+ * No two hold a common lock in excluding modes (a guard: they would never meet). Its instances are one wait a group,
+ * none of which the partial order relation puts before the others' threads come to theirs. Of a group, those unordered
+ * with a given wait are a window. Its ends only move forward, so that instances are counted without looking at all
+ * tuples. The end of a wait takes its mutex again and so is an acquire of it; an acquire or a join that may give up
+ * (timed, or a try) waits for no thread, but others may wait for what it holds.
  *
  * Threads that do wait for one another when the trace ends (stuck.h) are observed.
  *
@@ -25,7 +26,7 @@ enum { LENGTH_MAX = 6, TUPLES_MAX = 1 << 20, TUPLES_LEAST = 256 };
 enum { INSTANCES_MAX = 32, INSTANCES_PER_CYCLE = 16, INSTANCES_PER_EVENT = 2 };
 
 struct group_key {
-	uint32_t thread, lock, held, site;
+	uint32_t thread, lock, held, site; /* lock: an object, or object_count + a thread, whose end it is */
 };
 
 struct lock_group {
@@ -47,7 +48,8 @@ struct deadlock_finder {
 	struct lock_group *table, **groups; /* hash table; those that may be in a cycle */
 	uint32_t group_count;
 	uint32_t *members;
-	uint32_t *holders, *holders_first; /* group indices by lock held; by object: where they begin */
+	uint32_t *holders, *holders_first; /* group indices by lock held; by lock: where they begin */
+	bool *joined; /* by thread: another one joins it that holds a lock or is itself such a thread */
 	uint64_t steps;
 	bool failed;
 	/* The cycle at hand. */
@@ -59,25 +61,74 @@ struct deadlock_finder {
 	uint64_t tuples, tuples_left; /* looked at of this cycle; of all of this length */
 };
 
+/* Number of locks, the threads' ends among them. */
+static uint32_t lock_count(const struct model *m)
+{
+	return m->object_count + m->thread_count;
+}
+
+/* True if the end of the thread, which a join waited for, comes after all of its events. */
+static bool ends_before(const struct model *m, uint32_t thread, uint32_t join)
+{
+	const struct model_thread *t = &m->threads[thread];
+	return !t->count || t->events[t->count - 1] < join;
+}
+
 /* The lock that an event waits for as long as it takes, MODEL_NONE: none. */
 static uint32_t lock_wanted(const struct model *m, uint32_t e)
 {
 	const struct model_site *site = &m->sites[m->events[e].site];
+	uint32_t object = m->events[e].object;
 	if (site->op == RT_OP_WAIT_END)
 		return model_arg(m, e);
-	if (!rt_op_has(site->op, RT_TAKES) || site->flags & RT_F_TIMED)
+	if (site->flags & RT_F_TIMED)
 		return MODEL_NONE;
-	return m->events[e].object;
+	if (site->op == RT_OP_JOIN)
+		return ends_before(m, object, e) ? m->object_count + object : MODEL_NONE;
+	return rt_op_has(site->op, RT_TAKES) ? object : MODEL_NONE;
 }
 
-/* Group of an acquire, found or made if wanted; NULL: it holds nothing or waits for nothing (or no memory). */
+/* Index of the locks held by an event's thread when it comes to it. */
+static uint32_t held_at(const struct model *m, uint32_t e)
+{
+	uint32_t pred = model_pred(m, e);
+	return pred == MODEL_NONE ? 0 : model_lockset_of(m, pred);
+}
+
+/* Finds the threads that others wait for the end of. Who joins a thread is joined later, so it is met before. */
+static bool find_joined(struct deadlock_finder *s)
+{
+	const struct model *m = s->m;
+	s->joined = calloc((size_t)m->thread_count + 1, sizeof *s->joined);
+	for (uint32_t i = m->sync_count; s->joined && i-- > 0;) {
+		uint32_t e = m->sync[i];
+		if (model_op(m, e) == RT_OP_JOIN && lock_wanted(m, e) != MODEL_NONE &&
+		    (m->locksets[held_at(m, e)].count || s->joined[model_thread_of(m, e)]))
+			s->joined[m->events[e].object] = true;
+	}
+	return s->joined;
+}
+
+/* Number of locks that a thread holds in a group. Its end is the last of them, if it is joined. */
+static uint32_t holds_count(const struct deadlock_finder *s, const struct lock_group *g)
+{
+	return s->m->locksets[g->key.held].count + s->joined[g->key.thread];
+}
+
+static uint32_t holds_lock(const struct deadlock_finder *s, const struct lock_group *g, uint32_t i)
+{
+	const struct model_lockset *set = &s->m->locksets[g->key.held];
+	return i < set->count ? set->locks[i].object : s->m->object_count + g->key.thread;
+}
+
+/* Group of a wait, found or made if wanted; NULL: nothing waits for its thread or it for nothing (or no memory). */
 static struct lock_group *group_of(struct deadlock_finder *s, uint32_t e, bool make)
 {
 	const struct model *m = s->m;
-	uint32_t pred = model_pred(m, e), held = pred == MODEL_NONE ? 0 : model_lockset_of(m, pred);
-	if (!m->locksets[held].count)
+	uint32_t held = held_at(m, e), thread = model_thread_of(m, e);
+	if (!m->locksets[held].count && !s->joined[thread])
 		return NULL;
-	struct group_key key = {model_thread_of(m, e), lock_wanted(m, e), held, m->events[e].site};
+	struct group_key key = {thread, lock_wanted(m, e), held, m->events[e].site};
 	if (key.lock == MODEL_NONE)
 		return NULL;
 	struct lock_group *g;
@@ -95,6 +146,8 @@ static struct lock_group *group_of(struct deadlock_finder *s, uint32_t e, bool m
 /* True if members of the group hold the lock in a mode that keeps others from acquiring it. */
 static bool holds_against(const struct deadlock_finder *s, const struct lock_group *g, uint32_t lock, bool shared)
 {
+	if (lock >= s->m->object_count)
+		return lock - s->m->object_count == g->key.thread;
 	const struct model_lock *held = model_lockset_lock(s->m, g->key.held, lock);
 	return held && !(shared && held->shared);
 }
@@ -107,18 +160,16 @@ struct demand {
 static void count_group(const struct deadlock_finder *s, const struct demand *d, const struct lock_group *g,
                         uint32_t by)
 {
-	const struct model_lockset *set = &s->m->locksets[g->key.held];
 	d->wanted[g->key.lock] += by;
-	for (uint32_t i = 0; i < set->count; i++)
-		d->held[set->locks[i].object] += by;
+	for (uint32_t i = 0; i < holds_count(s, g); i++)
+		d->held[holds_lock(s, g, i)] += by;
 }
 
 static bool may_be_in_cycle(const struct deadlock_finder *s, const struct demand *d, const struct lock_group *g)
 {
-	const struct model_lockset *set = &s->m->locksets[g->key.held];
 	bool waited_for = false;
-	for (uint32_t i = 0; i < set->count && !waited_for; i++)
-		waited_for = d->wanted[set->locks[i].object] != 0;
+	for (uint32_t i = 0; i < holds_count(s, g) && !waited_for; i++)
+		waited_for = d->wanted[holds_lock(s, g, i)] != 0;
 	return waited_for && d->held[g->key.lock];
 }
 
@@ -140,8 +191,8 @@ static int compare_held(const void *x, const void *y, void *model)
 static bool trim(struct deadlock_finder *s)
 {
 	enum { ROUNDS_MAX = 64 };
-	size_t objects = (size_t)s->m->object_count + 1, n = HASH_COUNT(s->table);
-	struct demand d = {calloc(objects, sizeof *d.wanted), calloc(objects, sizeof *d.held)};
+	size_t locks = (size_t)lock_count(s->m) + 1, n = HASH_COUNT(s->table);
+	struct demand d = {calloc(locks, sizeof *d.wanted), calloc(locks, sizeof *d.held)};
 	struct lock_group **all = malloc((n + 1) * sizeof *all);
 	bool ok = d.wanted && d.held && all, more = ok;
 	n = 0;
@@ -173,7 +224,7 @@ static bool list_groups(struct deadlock_finder *s)
 	const struct model *m = s->m;
 	uint32_t members = 0, holders = 0;
 	s->groups = malloc(((size_t)HASH_COUNT(s->table) + 1) * sizeof *s->groups);
-	s->holders_first = calloc((size_t)m->object_count + 2, sizeof *s->holders_first);
+	s->holders_first = calloc((size_t)lock_count(m) + 2, sizeof *s->holders_first);
 	if (!s->groups || !s->holders_first)
 		return false;
 	for (struct lock_group *g = s->table; g; g = g->hh.next) {
@@ -183,21 +234,18 @@ static bool list_groups(struct deadlock_finder *s)
 		g->first = members;
 		members += g->count;
 		g->count = 0;
-		const struct model_lockset *set = &m->locksets[g->key.held];
-		for (uint32_t i = 0; i < set->count; i++, holders++)
-			s->holders_first[set->locks[i].object + 2]++;
+		for (uint32_t i = 0; i < holds_count(s, g); i++, holders++)
+			s->holders_first[holds_lock(s, g, i) + 2]++;
 	}
 	s->members = malloc(((size_t)members + 1) * sizeof *s->members);
 	s->holders = malloc(((size_t)holders + 1) * sizeof *s->holders);
 	if (!s->members || !s->holders)
 		return false;
-	for (uint32_t o = 0; o < m->object_count; o++)
-		s->holders_first[o + 2] += s->holders_first[o + 1];
-	for (uint32_t k = 0; k < s->group_count; k++) {
-		const struct model_lockset *set = &m->locksets[s->groups[k]->key.held];
-		for (uint32_t i = 0; i < set->count; i++)
-			s->holders[s->holders_first[set->locks[i].object + 1]++] = k;
-	}
+	for (uint32_t lock = 0; lock < lock_count(m); lock++)
+		s->holders_first[lock + 2] += s->holders_first[lock + 1];
+	for (uint32_t k = 0; k < s->group_count; k++)
+		for (uint32_t i = 0; i < holds_count(s, s->groups[k]); i++)
+			s->holders[s->holders_first[holds_lock(s, s->groups[k], i) + 1]++] = k;
 	for (uint32_t i = 0; s->group_count && i < m->sync_count; i++) {
 		struct lock_group *g = group_of(s, m->sync[i], false);
 		if (g && !g->gone)
@@ -254,11 +302,11 @@ static uint32_t window_end(const struct deadlock_finder *s, const struct lock_gr
 {
 	const struct model *m = s->m;
 	uint32_t thread = model_thread_of(m, e), last = g->first + g->count;
-	uint32_t horizon = segment_order_horizon(s->context->por, e, g->key.thread);
+	uint32_t horizon = segment_order_wait_horizon(s->context->por, e, g->key.thread);
 	if (begin)
 		return lower_bound(i, g->first, last, m->events[s->members[i]].pos < horizon);
 	return lower_bound(i, g->first, last,
-	                   segment_order_horizon(s->context->por, s->members[i], thread) <= m->events[e].pos);
+	                   segment_order_wait_horizon(s->context->por, s->members[i], thread) <= m->events[e].pos);
 }
 
 /* True if one more tuple is looked at. If not, the count of the cycle's anomaly is too low. */
@@ -313,16 +361,21 @@ static void add_cycle(struct deadlock_finder *s)
 
 /* Cycles. */
 
+/* True if the last wait of a comes before the thread of b can come to b's first one. */
+static bool all_before(const struct deadlock_finder *s, const struct lock_group *a, const struct lock_group *b)
+{
+	uint32_t last = s->members[a->first + a->count - 1], first = s->members[b->first];
+	return s->m->events[last].pos < segment_order_wait_horizon(s->context->por, first, a->key.thread);
+}
+
 /* True if the two may wait at the same time: different threads, no guard, and not all of one before all of the other.
  */
 static bool may_meet(const struct deadlock_finder *s, const struct lock_group *a, const struct lock_group *b)
 {
-	const struct segment_order *por = s->context->por;
 	if (a->key.thread == b->key.thread || a->key.lock == b->key.lock ||
 	    model_locksets_exclude(s->m, a->key.held, b->key.held))
 		return false;
-	return !segment_order_before(por, s->members[a->first + a->count - 1], s->members[b->first]) &&
-	       !segment_order_before(por, s->members[b->first + b->count - 1], s->members[a->first]);
+	return !all_before(s, a, b) && !all_before(s, b, a);
 }
 
 /* Extends the path, whose first group has the lowest index, to cycles of the present length. */
@@ -369,7 +422,7 @@ enum rt_status deadlock_search(const struct search_context *c, struct anomaly_li
 {
 	struct deadlock_finder s = {.context = c, .m = c->m, .found = {.context = c, .list = list}};
 	size_t begin = list->count;
-	s.failed = !stuck_report(c->m, true, list);
+	s.failed = !stuck_report(c->m, true, list) || !find_joined(&s);
 	size_t end = list->count;
 	for (uint32_t i = 0; i < c->m->sync_count && !s.failed; i++) {
 		struct lock_group *g = group_of(&s, c->m->sync[i], true);
@@ -392,6 +445,7 @@ enum rt_status deadlock_search(const struct search_context *c, struct anomaly_li
 	free(s.members);
 	free(s.holders);
 	free(s.holders_first);
+	free(s.joined);
 	s.found.failed |= s.failed;
 	return found_finish(&s.found, err);
 }

@@ -376,10 +376,10 @@ static struct target target_of(pthread_t thread)
 	return w;
 }
 
-static int joined(int result, struct target w, uintptr_t pc)
+static int joined(int result, struct target w, uintptr_t pc, unsigned flags)
 {
 	if (result == 0 && w.known)
-		rt_emit_sync(RT_OP_JOIN, w.index, 0, pc, 0);
+		rt_emit_sync(RT_OP_JOIN, w.index, 0, pc, flags);
 	else if (result == 0)
 		rt_emit_sync(RT_OP_LOST, RT_LOST_THREAD, 0, pc, 0);
 	return result;
@@ -416,7 +416,7 @@ RT_INTERPOSE(int, pthread_join, (pthread_t thread, void **value))
 {
 	struct target w = target_of(thread);
 
-	return joined(JOIN(0, RT_FOREVER, RT_REAL(pthread_join)(thread, value)), w, RT_CALLER);
+	return joined(JOIN(0, RT_FOREVER, RT_REAL(pthread_join)(thread, value)), w, RT_CALLER, 0);
 }
 
 RT_INTERPOSE(int, pthread_tryjoin_np, (pthread_t thread, void **value))
@@ -428,7 +428,7 @@ RT_INTERPOSE(int, pthread_tryjoin_np, (pthread_t thread, void **value))
 	int result = RT_REAL(pthread_tryjoin_np)(thread, value);
 	if (result == EBUSY)
 		rt_try_failed(RT_OP_JOIN, (void *)waited_for(w), RT_CALLER);
-	return joined(result, w, RT_CALLER);
+	return joined(result, w, RT_CALLER, RT_F_TIMED);
 }
 
 RT_INTERPOSE(int, pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespec *until))
@@ -437,7 +437,7 @@ RT_INTERPOSE(int, pthread_timedjoin_np, (pthread_t thread, void **value, const s
 
 	return joined(
 	    JOIN(RT_F_TIMED, RT_UNTIL(CLOCK_REALTIME, until), RT_REAL(pthread_timedjoin_np)(thread, value, until)), w,
-	    RT_CALLER);
+	    RT_CALLER, RT_F_TIMED);
 }
 
 RT_INTERPOSE(int, pthread_clockjoin_np, (pthread_t thread, void **value, clockid_t clock, const struct timespec *until))
@@ -446,14 +446,14 @@ RT_INTERPOSE(int, pthread_clockjoin_np, (pthread_t thread, void **value, clockid
 
 	return joined(
 	    JOIN(RT_F_TIMED, RT_UNTIL(clock, until), RT_REAL(pthread_clockjoin_np)(thread, value, clock, until)), w,
-	    RT_CALLER);
+	    RT_CALLER, RT_F_TIMED);
 }
 
 RT_INTERPOSE(int, thrd_join, (thrd_t thread, int *value))
 {
 	struct target w = target_of(thread);
 
-	return joined(JOIN(0, RT_FOREVER, RT_REAL(thrd_join)(thread, value)), w, RT_CALLER);
+	return joined(JOIN(0, RT_FOREVER, RT_REAL(thrd_join)(thread, value)), w, RT_CALLER, 0);
 }
 
 static int detached(int result, struct target w, uintptr_t pc)

@@ -122,9 +122,11 @@ bool rt_follow_pending(const struct rt_task *a, const struct rt_task *b)
 	       (rt_follow_is_plain(a->next.op) || rt_follow_is_plain(b->next.op));
 }
 
-/* True if one of the other threads of the goal holds what this one is about to acquire. */
+/* True if the thread is about to acquire what one of the other threads of the goal holds. */
 static bool is_held(const struct rt_step *e, uint32_t thread)
 {
+	if (e->op != RT_OP_ACQUIRE && e->op != RT_OP_ACQUIRE_SHARED)
+		return false;
 	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++) {
 		const struct rt_plan_held *h = rt_follow_held(&states()[rt_follow_plan->goals[i].thread], e->object);
 
@@ -134,14 +136,27 @@ static bool is_held(const struct rt_step *e, uint32_t thread)
 	return false;
 }
 
-/* Each thread is at an acquire that another one of them blocks, so none can ever go on. */
+/* True if it joins one of the threads of the goal, which has not ended. */
+static bool is_joined(const struct rt_step *e)
+{
+	const struct rt_task *joined = rt_sched_task((uint32_t)e->object);
+
+	for (uint32_t i = 0; joined && i < rt_follow_plan->goal_count; i++)
+		if (rt_follow_task(rt_follow_plan->goals[i].thread) == joined)
+			return true;
+	return false;
+}
+
+/* Each thread is at an acquire or a join that another one of them blocks, so none can ever go on. */
 static bool cycle_stands(void)
 {
 	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++) {
 		const struct rt_task *task = rt_follow_task(rt_follow_plan->goals[i].thread);
+		const struct rt_step *next = task ? &task->next : NULL;
 
-		if (!task || (task->next.op != RT_OP_ACQUIRE && task->next.op != RT_OP_ACQUIRE_SHARED) ||
-		    task->next.flags & RT_F_TIMED || !is_held(&task->next, rt_follow_plan->goals[i].thread))
+		if (!next || next->flags & RT_F_TIMED)
+			return false;
+		if (next->op == RT_OP_JOIN ? !is_joined(next) : !is_held(next, rt_follow_plan->goals[i].thread))
 			return false;
 	}
 	return rt_follow_plan->goal_count != 0;

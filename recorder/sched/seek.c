@@ -58,7 +58,19 @@ static bool find_race(struct rt_task *const *tasks, unsigned n)
 	return false;
 }
 
-/* Follows which thread holds what each one is about to acquire. */
+/* True if a thread, for as long as it takes, waits for what the other one holds, or for its end. */
+static bool waits_for(const struct rt_task *t, const struct rt_task *other)
+{
+	const struct rt_step *next = &t->next;
+
+	if (t == other || next->flags & RT_F_TIMED)
+		return false;
+	if (next->op == RT_OP_JOIN)
+		return rt_sched_task((uint32_t)next->object) == other;
+	return next->op == RT_OP_ACQUIRE && rt_sched_holds(other, next->object);
+}
+
+/* Follows which thread each one waits for. */
 static bool find_cycle(struct rt_task *const *tasks, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -67,9 +79,9 @@ static bool find_cycle(struct rt_task *const *tasks, unsigned n)
 		for (unsigned length = 0; length < n; length++) {
 			unsigned k = 0;
 
-			while (k < n && (tasks[k] == at || !rt_sched_holds(tasks[k], at->next.object)))
+			while (k < n && !waits_for(at, tasks[k]))
 				k++;
-			if (k == n || at->next.op != RT_OP_ACQUIRE || at->next.flags & RT_F_TIMED)
+			if (k == n)
 				break;
 			at = tasks[k];
 			if (at == tasks[i])

@@ -125,7 +125,7 @@ T2|rel(L)|7
 T2|rel(M)|8
 END
 judge deadlock.std 'T1 1-1 T2 1-1' 'T1 2 T2 2' <<<valid
-judge deadlock.std 'T1 1-1' 'T1 2 T2 1' <<<'not valid: T1 2 (event 2, acquire M, 2): a goal acquire is not blocked'
+judge deadlock.std 'T1 1-1' 'T1 2 T2 1' <<<'not valid: T1 2 (event 2, acquire M, 2): a goal event is not blocked'
 judge deadlock.std 'T1 1-1 T2 1-2' 'T1 2 T2 2' <<<'not valid: T2 2 (event 6, acquire L, 6): the lock is held'
 
 # Conditions, semaphores, barriers.

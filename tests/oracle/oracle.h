@@ -45,7 +45,8 @@ enum oracle_feature {
 	ORACLE_HALF_ACCESSES = 512,
 	ORACLE_VALUES = 1024,
 	ORACLE_ALL = 2047,
-	ORACLE_STRAYS = 2048 /* releases of locks that the thread does not hold; see enum oracle_hold */
+	ORACLE_STRAYS = 2048, /* releases of locks that the thread does not hold; see enum oracle_hold */
+	ORACLE_DENSE = 4096   /* few accesses, so more of the rest */
 };
 
 /* A random trace that could be of a real run. */

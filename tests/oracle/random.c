@@ -136,6 +136,7 @@ static void do_fork_or_join(struct simulation *s, int thread)
 	           !memchr(o->held, 'w', LOCK_COUNT) && !memchr(o->held, 'r', LOCK_COUNT) && s->once != other + 1) {
 		o->ended = o->joined = true;
 		emit(s, thread, RT_OP_JOIN, (uint64_t)other, 0);
+		s->t->events[s->t->count - 1].flags = s->t->count % 4 ? 0 : RT_F_TIMED; /* it may give up */
 	}
 }
 
@@ -243,6 +244,8 @@ static void step(struct simulation *s, int thread)
 	    {ORACLE_ANNOTATIONS, do_annotation},
 	};
 	unsigned count = sizeof actions / sizeof *actions, choice = below(s, 2 * count);
+	if (s->features & ORACLE_DENSE && below(s, 4))
+		choice %= count;
 	for (unsigned i = 0; choice < count && i < count; i++) {
 		unsigned k = (choice + i) % count;
 		if (s->features & actions[k].needs) {

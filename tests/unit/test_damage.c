@@ -105,6 +105,31 @@ START_TEST(a_newer_major_version_is_refused_by_name)
 }
 END_TEST
 
+START_TEST(a_join_of_an_older_version_may_be_one_that_gives_up)
+{
+	struct rt_record join = rt_record_make(RT_OP_JOIN, 1, 0x400000, 0, 0);
+	struct rt_writer *w = create(true);
+	ck_assert(!rt_writer_thread(w, 0, "main", 0, NULL, NULL));
+	ck_assert(!rt_writer_thread(w, 1, "main.1", 0, NULL, NULL));
+	ck_assert(!rt_writer_records(w, 0, &join, 1, NULL));
+	finish(w);
+	uint8_t *data;
+	size_t size = read_file(path, &data);
+	for (unsigned older = 0; older < 2; older++) {
+		data[28] = (uint8_t)(RT_FILE_MINOR_JOINS - older);
+		write_file(other, data, size);
+		struct rt_trace *trace = open_trace(other);
+		size_t n;
+		struct rt_event *events = read_all(trace, 4, &n);
+		ck_assert_uint_eq(n, 1);
+		ck_assert_uint_eq(events[0].flags, older ? RT_F_TIMED : 0);
+		free(events);
+		rt_trace_free(trace);
+	}
+	free(data);
+}
+END_TEST
+
 /* Writes records that hardly compress to a file of at most `size` bytes, until that fails. */
 static void fill(struct rt_writer *w, rlim_t size, struct rt_error *err)
 {
@@ -246,6 +271,7 @@ SUITE(damage)
 	tcase_add_test(c, cut_at_any_byte_it_reads_up_to_the_cut_and_says_so);
 	tcase_add_test(c, no_damaged_byte_makes_up_events);
 	tcase_add_test(c, a_newer_major_version_is_refused_by_name);
+	tcase_add_test(c, a_join_of_an_older_version_may_be_one_that_gives_up);
 	tcase_add_test(c, a_failed_write_is_reported_and_leaves_nothing);
 	tcase_add_test(c, a_recording_that_cannot_be_written_further_keeps_what_is_whole);
 	tcase_add_test(c, an_unwritable_place_is_named);

@@ -113,6 +113,14 @@ static void fixture_release(struct fixture *f)
 	{                                                                                                              \
 		t, RT_OP_RELEASE, l, 0, 0                                                                              \
 	}
+#define FORK(t, u)                                                                                                     \
+	{                                                                                                              \
+		t, RT_OP_FORK, u, 0, 0                                                                                 \
+	}
+#define JOIN(t, u, flags)                                                                                              \
+	{                                                                                                              \
+		t, RT_OP_JOIN, u, 0, flags                                                                             \
+	}
 #define NESTED(t, l, k) ACQ(t, l), ACQ(t, k), REL(t, k), REL(t, l)
 
 /* Analyzes the steps; fails unless there are `count` deadlocks, and returns the first. */
@@ -201,6 +209,79 @@ START_TEST(what_fork_and_join_order_does_not_deadlock)
 	struct fixture f;
 	CHECK_DEADLOCKS(&f, 0, NESTED(0, A, B), {0, RT_OP_FORK, 1, 0, 0}, NESTED(1, B, A), {0, RT_OP_JOIN, 1, 0, 0},
 	                NESTED(0, A, B));
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_join_with_a_lock_that_the_thread_takes_may_deadlock)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 1, FORK(0, 1), ACQ(1, A), REL(1, A), ACQ(0, A), JOIN(0, 1, 0), REL(0, A));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	ck_assert_str_eq(first_of(&f)->pattern, "cycle-2");
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[0]].number, 2);
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[1]].number, 5);
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(joins_and_locks_may_be_in_one_cycle)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 1, FORK(0, 1), FORK(1, 2), ACQ(2, A), REL(2, A), JOIN(1, 2, 0), ACQ(0, A), JOIN(0, 1, 0),
+	                REL(0, A));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	ck_assert_str_eq(first_of(&f)->pattern, "cycle-3");
+	fixture_release(&f);
+	/* The thread that is joined waits for a third one's lock, which waits for the joiner's. */
+	CHECK_DEADLOCKS(&f, 1, FORK(0, 1), FORK(0, 2), ACQ(1, B), REL(1, B), NESTED(2, B, A), ACQ(0, A), JOIN(0, 1, 0),
+	                REL(0, A), JOIN(0, 2, 0));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	ck_assert_str_eq(first_of(&f)->pattern, "cycle-3");
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_join_of_a_thread_that_has_taken_the_lock_before_does_not_deadlock)
+{
+	struct fixture f;
+	/* It is created while the lock is held; or it takes the lock before what another join comes after. */
+	CHECK_DEADLOCKS(&f, 0, ACQ(0, A), REL(0, A), FORK(0, 1), ACQ(1, A), REL(1, A), JOIN(0, 1, 0), ACQ(0, A),
+	                REL(0, A));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 0, FORK(0, 1), ACQ(1, A), REL(1, A), FORK(1, 2), JOIN(1, 2, 0),
+	                {1, RT_OP_HB_BEFORE, D, 0, 0}, {0, RT_OP_HB_AFTER, D, 0, 0}, ACQ(0, A), JOIN(0, 1, 0),
+	                REL(0, A));
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_join_under_a_guard_deadlocks_at_the_guard_alone)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 1, FORK(0, 1), ACQ(1, G), ACQ(1, A), REL(1, A), REL(1, G), ACQ(0, G), ACQ(0, A),
+	                JOIN(0, 1, 0), REL(0, A), REL(0, G));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[0]].number, 2);
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_join_that_may_give_up_does_not_deadlock)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 0, FORK(0, 1), ACQ(1, A), REL(1, A), ACQ(0, A), JOIN(0, 1, RT_F_TIMED), REL(0, A));
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_reader_that_joins_keeps_out_writers_alone)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 0, FORK(0, 1), SHA(1, A), REL(1, A), SHA(0, A), JOIN(0, 1, 0), REL(0, A));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 1, FORK(0, 1), ACQ(1, A), REL(1, A), SHA(0, A), JOIN(0, 1, 0), REL(0, A));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
 	fixture_release(&f);
 }
 END_TEST
@@ -324,6 +405,12 @@ SUITE(deadlock)
 	tcase_add_test(c, readers_do_not_wait_for_readers);
 	tcase_add_test(c, a_lock_that_is_only_tried_is_not_waited_for);
 	tcase_add_test(c, what_fork_and_join_order_does_not_deadlock);
+	tcase_add_test(c, a_join_with_a_lock_that_the_thread_takes_may_deadlock);
+	tcase_add_test(c, joins_and_locks_may_be_in_one_cycle);
+	tcase_add_test(c, a_join_of_a_thread_that_has_taken_the_lock_before_does_not_deadlock);
+	tcase_add_test(c, a_join_under_a_guard_deadlocks_at_the_guard_alone);
+	tcase_add_test(c, a_join_that_may_give_up_does_not_deadlock);
+	tcase_add_test(c, a_reader_that_joins_keeps_out_writers_alone);
 	tcase_add_test(c, a_wait_that_ends_takes_its_mutex_again);
 	tcase_add_test(c, what_a_read_decides_is_conditional);
 	tcase_add_test(c, no_more_deadlocks_are_kept_than_other_anomalies);

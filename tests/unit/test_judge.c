@@ -8,7 +8,7 @@
 
 struct step {
 	unsigned thread, op;
-	uint64_t object, arg;
+	uint64_t object, arg; /* arg: of a join, its flags */
 };
 
 enum { X = 0x1000, Y = 0x2000, L = 1, M, COND, BARRIER, SEM, ONCE, MARK };
@@ -213,6 +213,32 @@ static const struct example examples[] = {
      GOAL_DEADLOCK,
      {5, 9},
      VERIFY_NONE},
+    /* A join waits for the thread that has an event left before it, and for no other; not if it may give up. */
+    {{OP(0, FORK, 1), OP(1, ACQUIRE, L), OP(1, RELEASE, L), OP(0, ACQUIRE, L), OP(0, JOIN, 1)},
+     {1, 4},
+     GOAL_DEADLOCK,
+     {2, 5},
+     VERIFY_NONE},
+    {{OP(0, FORK, 1), OP(1, ACQUIRE, L), OP(1, RELEASE, L), OP(0, ACQUIRE, L), OP(0, JOIN, 1)},
+     {1, 2, 3, 4},
+     GOAL_DEADLOCK,
+     {2, 5},
+     VERIFY_GOAL_NOT_NEXT},
+    {{OP(0, FORK, 1), OP(1, ACQUIRE, L), OP(1, RELEASE, L), OP(0, ACQUIRE, L), {0, RT_OP_JOIN, 1, RT_F_TIMED}},
+     {1, 4},
+     GOAL_DEADLOCK,
+     {2, 5},
+     VERIFY_GOAL_NOT_BLOCKED},
+    {{OP(0, FORK, 2), OP(1, ACQUIRE, L), OP(1, RELEASE, L), OP(2, ACQUIRE, M), OP(0, ACQUIRE, L), OP(0, JOIN, 2)},
+     {1, 5},
+     GOAL_DEADLOCK,
+     {2, 6},
+     VERIFY_GOAL_NOT_BLOCKED},
+    {{OP(0, FORK, 1), OP(0, ACQUIRE, L), OP(0, JOIN, 1), OP(0, RELEASE, L), OP(1, ACQUIRE, L)},
+     {1, 2},
+     GOAL_DEADLOCK,
+     {3, 5},
+     VERIFY_GOAL_NOT_BLOCKED},
     /* A race has two events, in different threads, that do not both synchronise; a sequence ends with its last event.
      */
     {{WR(0, X), WR(1, X), WR(2, X)}, {0}, GOAL_RACE, {1, 2, 3}, VERIFY_GOAL_MISSED},
@@ -248,12 +274,14 @@ START_TEST(a_schedule_is_judged_by_the_definition)
 	struct rt_event events[12] = {{0}};
 	size_t count = 0;
 	for (; count < 12 && x->steps[count].op; count++)
-		events[count] = (struct rt_event){.number = count + 1,
-		                                  .addr = x->steps[count].object,
-		                                  .arg = x->steps[count].arg,
-		                                  .pc = count + 1,
-		                                  .thread = x->steps[count].thread,
-		                                  .op = (uint8_t)x->steps[count].op};
+		events[count] =
+		    (struct rt_event){.number = count + 1,
+		                      .addr = x->steps[count].object,
+		                      .arg = x->steps[count].arg,
+		                      .pc = count + 1,
+		                      .thread = x->steps[count].thread,
+		                      .op = (uint8_t)x->steps[count].op,
+		                      .flags = x->steps[count].op == RT_OP_JOIN ? (uint8_t)x->steps[count].arg : 0};
 	struct memory_trace memory;
 	struct model_options options = {.regions = REGIONS_LOCKS};
 	struct model *m;

@@ -21,6 +21,8 @@ static const unsigned mixes[] = {
     ORACLE_ALL,
     ORACLE_LOCKS | ORACLE_STRAYS,
     ORACLE_LOCKS | ORACLE_READERS | ORACLE_CONDITIONS | ORACLE_FORKS | ORACLE_STRAYS,
+    ORACLE_LOCKS | ORACLE_FORKS | ORACLE_DENSE,
+    ORACLE_LOCKS | ORACLE_READERS | ORACLE_FORKS | ORACLE_CONDITIONS | ORACLE_DENSE,
 };
 /* With these, and without a cut of the region, what comes between may have to: no violation. */
 enum { ORDERING = ORACLE_BARRIERS | ORACLE_SEMAPHORES | ORACLE_ONCES | ORACLE_ANNOTATIONS | ORACLE_ATOMICS };
@@ -194,21 +196,62 @@ static bool keeps_out(const struct oracle_trace *t, int i, const struct rt_event
 	return held && !(shared && acquire->op == RT_OP_ACQUIRE_SHARED);
 }
 
-static bool takes_lock(const struct rt_event *e)
+/* Does the event wait, for as long as it takes, for what only another thread's going on provides? */
+static bool waits(const struct rt_event *e)
 {
-	return e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED;
+	return !(e->flags & RT_F_TIMED) &&
+	       (e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED || e->op == RT_OP_JOIN);
 }
 
-/* Two threads, each at an acquire that the other keeps out. */
-static uint64_t check_deadlocks(const struct reduced *r, const struct analysis *a)
+/* Does event i, which waits, wait for the thread whose next event is the one at k? It does for the end of a thread that
+ * has this event before its end. */
+static bool waits_for(const struct oracle_trace *t, int i, int k)
+{
+	const struct rt_event *e = &t->events[i];
+	if (e->op == RT_OP_JOIN)
+		return e->addr == t->events[k].thread && k < i;
+	return e->thread != t->events[k].thread && keeps_out(t, k, e);
+}
+
+struct cycle {
+	int events[3];
+	uint32_t count;
+};
+
+/* Is it a ring of events that wait, each for the next one's thread, without a smaller ring in it? */
+static bool is_ring(const struct oracle_trace *t, const struct cycle *c)
+{
+	for (uint32_t i = 0; i < c->count; i++) {
+		int e = c->events[i], next = c->events[(i + 1) % c->count], before = c->events[(i + 2) % c->count];
+		if (!waits_for(t, e, next))
+			return false;
+		if (c->count > 2 && (waits_for(t, next, e) || t->events[e].thread == t->events[before].thread))
+			return false;
+	}
+	return true;
+}
+
+/* Threads that wait for one another, two or three of them: for locks, and for a thread's end. *joins: rings with such.
+ */
+static uint64_t check_deadlocks(const struct reduced *r, const struct analysis *a, uint64_t *joins)
 {
 	const struct oracle_trace *t = &r->t;
+	int of[ORACLE_EVENTS], count = 0;
 	uint64_t possible = 0;
 	for (int i = 0; i < t->count; i++)
-		for (int j = i + 1; takes_lock(&t->events[i]) && j < t->count; j++)
-			if (takes_lock(&t->events[j]) && t->events[i].thread != t->events[j].thread &&
-			    keeps_out(t, i, &t->events[j]) && keeps_out(t, j, &t->events[i]))
-				possible += must_list(r, a, ANOMALY_DEADLOCK, (int[]){i, j}, 2);
+		if (waits(&t->events[i]))
+			of[count++] = i;
+	/* The first is the earliest event; without a third one, k is i. */
+	for (int i = 0; i < count; i++)
+		for (int j = i + 1; j < count; j++)
+			for (int k = i; k < count; k++) {
+				struct cycle c = {{of[i], of[j], of[k]}, k == i ? 2 : 3};
+				if (!is_ring(t, &c) || !must_list(r, a, ANOMALY_DEADLOCK, c.events, c.count))
+					continue;
+				possible++;
+				for (uint32_t n = 0; n < c.count; n++)
+					*joins += t->events[c.events[n]].op == RT_OP_JOIN;
+			}
 	return possible;
 }
 
@@ -217,7 +260,7 @@ START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 	static struct oracle_trace t;
 	static struct reduced reduced;
 	struct tally tally = {0};
-	uint64_t triples = 0, deadlocks = 0;
+	uint64_t triples = 0, deadlocks = 0, joins = 0;
 	for (uint64_t seed = 1; seed <= random_seeds(TRACES, MIXES); seed++) {
 		struct memory_trace memory;
 		struct analysis *a;
@@ -233,7 +276,7 @@ START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 			check_anomaly(&reduced, a->model, &a->anomalies.items[i], &tally);
 		if (!(mixes[_i] & ORDERING)) {
 			triples += check_triples(&reduced, a);
-			deadlocks += check_deadlocks(&reduced, a);
+			deadlocks += check_deadlocks(&reduced, a, &joins);
 		}
 		analysis_free(a);
 	}
@@ -241,13 +284,17 @@ START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 	assert_enough(tally.conditional, 1, TRACES);
 	if (mixes[_i] == ORACLE_LOCKS)
 		assert_enough(tally.own_reads, 1, TRACES);
-	printf("verdicts, mix %d: %lu shown, %lu conditional, %lu refuted, %lu predicted, %lu of them by own reads\n",
+	printf("verdicts, mix %d: %lu shown, %lu conditional, %lu refuted, %lu predicted, %lu of them by own reads; "
+	       "%lu deadlocks, %lu joins in them\n",
 	       _i, (unsigned long)tally.shown, (unsigned long)tally.conditional, (unsigned long)tally.refuted,
-	       (unsigned long)tally.predicted, (unsigned long)tally.own_reads);
+	       (unsigned long)tally.predicted, (unsigned long)tally.own_reads, (unsigned long)deadlocks,
+	       (unsigned long)joins);
 	if (!(mixes[_i] & ORDERING)) {
 		assert_enough(triples, 1, TRACES);
 		if (mixes[_i] == ORACLE_LOCKS)
 			assert_enough(deadlocks, 1, TRACES);
+		if (mixes[_i] == (ORACLE_LOCKS | ORACLE_FORKS | ORACLE_DENSE))
+			assert_enough(joins, 1, TRACES);
 	}
 }
 END_TEST

@@ -386,6 +386,7 @@ static enum rt_status check_version(struct rt_reader *r, const char *path, struc
 		                    "'%s' is of trace format version %u.%u, this racetrace reads up to %d: "
 		                    "use a newer racetrace",
 		                    path, major, minor, RT_FILE_MAJOR);
+	r->joins_unknown = minor < RT_FILE_MINOR_JOINS;
 	return RT_OK;
 }
 

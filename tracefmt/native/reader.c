@@ -336,6 +336,14 @@ static enum rt_status advance(struct rt_reader *r, struct reading *in)
 	return RT_OK;
 }
 
+/* Joins that may have given up: they are no deadlock's. */
+static void doubt_joins(struct rt_event *events, const struct rt_event *end)
+{
+	for (struct rt_event *e = events; e < end; e++)
+		if (e->op == RT_OP_JOIN)
+			e->flags |= RT_F_TIMED;
+}
+
 static enum rt_status file_read(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,
                                 struct rt_error *err)
 {
@@ -345,6 +353,8 @@ static enum rt_status file_read(struct rt_trace *trace, struct rt_event *events,
 		if (advance(r, &in))
 			return rt_error_set(err, RT_EMEMORY, "no memory to read '%s'", trace->info.path);
 	}
+	if (r->joins_unknown)
+		doubt_joins(events, in.out);
 	*got = (size_t)(in.out - events);
 	return RT_OK;
 }

@@ -157,7 +157,7 @@ void sarif_say_event(const struct report *r, const struct description *d, char *
 		         d->event.arg, thread, d->event.number);
 		return;
 	}
-	if (d->event.op == RT_OP_BLOCK) {
+	if (waiting_op(&d->event)) {
 		char waits[WAITING_TEXT_MAX];
 		waiting_text(r, d, waits);
 		snprintf(out, size, "thread %.100s %.200s, event %" PRIu64, thread, waits, d->event.number);

@@ -81,29 +81,6 @@ static void put_event(const struct printer *p, uint32_t e)
 	put_locks(p, d);
 }
 
-/* A deadlock's acquire: the thread, the lock that it waits for, and the thread that holds it. */
-static void put_wait(const struct printer *p, const struct anomaly *anomaly, uint32_t i)
-{
-	const struct description *d = report_event(p->r, anomaly->events[i]);
-	const struct description *next = report_event(p->r, anomaly->events[(i + 1) % anomaly->event_count]);
-	if (!d)
-		return;
-	bool again = d->event.op == RT_OP_WAIT_END; /* its mutex is the second operand */
-	fputs("  thread ", p->out);
-	text_put_thread(p, d->event.thread);
-	fputs(" waits for ", p->out);
-	text_put_lock_name(p, again ? d->event.arg : d->event.addr, again ? NULL : subject_lock_block(d), d);
-	fputs(again ? " at the end of a wait" : d->event.op == RT_OP_ACQUIRE_SHARED ? " as a reader" : "", p->out);
-	if (next) {
-		fputs(", which ", p->out);
-		text_put_thread(p, next->event.thread);
-		fputs(" holds", p->out);
-	}
-	fprintf(p->out, "; event %" PRIu64 "\n", d->event.number);
-	text_put_stack(p, d, 4, true);
-	put_locks(p, d);
-}
-
 /* A stuck thread: what it waits for and, in a ring, for which thread. */
 static void put_stuck(const struct printer *p, uint32_t e, const struct description *next)
 {
@@ -120,6 +97,33 @@ static void put_stuck(const struct printer *p, uint32_t e, const struct descript
 		fputs(", which ", p->out);
 		text_put_thread(p, next->event.thread);
 		fprintf(p->out, " %s", waiting_by(d));
+	}
+	fprintf(p->out, "; event %" PRIu64 "\n", d->event.number);
+	text_put_stack(p, d, 4, true);
+	put_locks(p, d);
+}
+
+/* A deadlock's acquire: the thread, the lock that it waits for, and the thread that holds it. Or its join. */
+static void put_wait(const struct printer *p, const struct anomaly *anomaly, uint32_t i)
+{
+	const struct description *d = report_event(p->r, anomaly->events[i]);
+	const struct description *next = report_event(p->r, anomaly->events[(i + 1) % anomaly->event_count]);
+	if (!d)
+		return;
+	if (waiting_op(&d->event)) {
+		put_stuck(p, anomaly->events[i], next);
+		return;
+	}
+	bool again = d->event.op == RT_OP_WAIT_END; /* its mutex is the second operand */
+	fputs("  thread ", p->out);
+	text_put_thread(p, d->event.thread);
+	fputs(" waits for ", p->out);
+	text_put_lock_name(p, again ? d->event.arg : d->event.addr, again ? NULL : subject_lock_block(d), d);
+	fputs(again ? " at the end of a wait" : d->event.op == RT_OP_ACQUIRE_SHARED ? " as a reader" : "", p->out);
+	if (next) {
+		fputs(", which ", p->out);
+		text_put_thread(p, next->event.thread);
+		fputs(" holds", p->out);
 	}
 	fprintf(p->out, "; event %" PRIu64 "\n", d->event.number);
 	text_put_stack(p, d, 4, true);
