@@ -22,9 +22,9 @@ static const char *joined_thread(const struct report *r, const struct anomaly *a
 {
 	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
 	const struct model *m = r->analysis->model;
-	if (model_op(m, a->events[i]) != RT_OP_JOIN)
+	uint32_t e = a->events[i], thread = m->events[e].object;
+	if (model_op(m, e) != RT_OP_JOIN && !(model_op(m, e) == RT_OP_BLOCK && model_arg(m, e) == RT_OP_JOIN))
 		return NULL;
-	uint32_t thread = m->events[a->events[i]].object;
 	return thread < info->thread_count ? info->threads[thread].name : "a thread";
 }
 
@@ -144,7 +144,7 @@ void waits_fix(const struct report *r, const struct anomaly *a, struct text *t)
 {
 	say(t, "%s",
 	    a->kind == ANOMALY_HANG  ? "give it after the thread waits, too, or wait only while a condition says so"
-	    : has_join(r, a)         ? "join without holding a lock that the other threads acquire"
 	    : waits_for_itself(r, a) ? "do not acquire it again before it is released, or make it recursive"
+	    : has_join(r, a)         ? "join without holding a lock that the other threads acquire"
 	                             : "acquire these locks in the same order everywhere");
 }

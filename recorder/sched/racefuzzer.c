@@ -7,7 +7,7 @@
  *
  * The same for what section 1 names beside races. Of a sequence (an atomicity violation, or that of a set of locations)
  * a thread is postponed at an event until those before it have come. Of a deadlock it is postponed with the locks it
- * has, about to take another, until each of a circle waits for the next.
+ * has, about to take another or to join a thread, until each of a circle waits for the next.
  */
 #include "recorder/sched/sched.h"
 
@@ -236,30 +236,39 @@ static bool passes_race(struct rt_task *t, struct rt_task *const *enabled, unsig
 
 /* ---- Deadlocks ---- */
 
-static struct rt_task *holder_of(uint64_t lock)
+/* True if the step may wait for another thread, for as long as it takes: for its lock, or for its end. */
+static bool waits(const struct rt_step *step)
+{
+	return (rt_step_acquires(step) || step->op == RT_OP_JOIN) && !(step->flags & RT_F_TIMED);
+}
+
+/* The thread that holds the lock, or the one that is joined. */
+static struct rt_task *awaited(const struct rt_step *step)
 {
 	struct rt_task *t = rt_sched.first;
 
-	while (t && !rt_sched_holds(t, lock))
+	if (step->op == RT_OP_JOIN)
+		return rt_sched_task((uint32_t)step->object);
+	while (t && !rt_sched_holds(t, step->object))
 		t = t->after;
 	return t;
 }
 
-/* The thread has come to a place, and closes a circle of threads each of which waits for a lock of the next. */
+/* The thread has come to a place, and closes a circle of threads each of which waits for a lock, or the end, of the
+ * next.
+ */
 static void look_for_circle(const struct rt_task *t)
 {
 	const struct rt_task *at = t;
 	unsigned length = 0;
 
 	do {
-		bool waits = rt_step_acquires(&at->next) && !(at->next.flags & RT_F_TIMED);
-
-		at = waits ? holder_of(at->next.object) : NULL;
+		at = waits(&at->next) ? awaited(&at->next) : NULL;
 		if (!at || (at != t && rt_sched_place(&at->next, 0) == RT_NO_PLACE))
 			return;
 	} while (at != t && ++length < rt_sched.live);
 	if (at == t && length > 0) {
-		const struct rt_task *other = holder_of(t->next.object);
+		const struct rt_task *other = awaited(&t->next);
 
 		created(t, other, 0);
 	}
@@ -280,6 +289,14 @@ static bool is_place(const struct rt_task *t)
 	return rt_sched_place(&t->next, 0) != RT_NO_PLACE;
 }
 
+/* True if the thread may wait in a circle here. One that holds no lock may, if another one is to join it. */
+static bool may_be_in_circle(const struct rt_task *t)
+{
+	bool holds = t->data && t->data->held_count != 0;
+
+	return (rt_step_acquires(&t->next) || waits(&t->next)) && (holds || rt_sched_random() % 2);
+}
+
 /* The thread, which was chosen at random, executes its step; otherwise it is postponed. */
 static bool passes(struct rt_task *t, struct rt_task *const *enabled, unsigned n)
 {
@@ -291,7 +308,7 @@ static bool passes(struct rt_task *t, struct rt_task *const *enabled, unsigned n
 	case RT_PATTERN_SEQUENCE:
 		return passes_sequence(t);
 	case RT_PATTERN_DEADLOCK:
-		return !rt_step_acquires(&t->next) || !t->data || t->data->held_count == 0;
+		return !may_be_in_circle(t);
 	}
 	return true;
 }
