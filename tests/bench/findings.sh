@@ -60,10 +60,16 @@ count() {
 	for source in "$@"; do
 		name=$(basename "${source%.*}")
 		compile "$source" "$work/app" 2>/dev/null || { echo "$name: does not compile"; continue; }
-		timeout 60 "$racetrace" record -o "$work/trace.zst" -- "$work/app" </dev/null >/dev/null 2>&1 || true
 		bugs=
-		[ ! -e "${source%.*}.expect" ] || bugs=$(bugs "${source%.*}.expect")
-		count "$name" "$work/trace.zst" "$(tsan 3 "$work/app")" "$bugs"
+		args=()
+		options=()
+		if [ -e "${source%.*}.expect" ]; then
+			bugs=$(bugs "${source%.*}.expect")
+			read -ra args < <(setting "${source%.*}.expect" args) || true
+			read -ra options < <(setting "${source%.*}.expect" record) || true
+		fi
+		{ timeout 60 "$racetrace" record "${options[@]}" -o "$work/trace.zst" -- "$work/app" "${args[@]}" </dev/null >/dev/null 2>&1 || true; } 2>/dev/null
+		count "$name" "$work/trace.zst" "$(tsan 3 "$work/app" "${args[@]}")" "$bugs"
 	done
 	for trace in "$build"/real/*.zst; do
 		[ -e "$trace" ] || continue

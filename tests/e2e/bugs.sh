@@ -1,4 +1,9 @@
-# How many bugs a sample has: samples/README.md. To be sourced.
+# How many bugs a sample has, and how it is run: samples/README.md. To be sourced.
+
+# setting EXPECT WORD: what the line of the expectations that begins with the word says behind it.
+setting() {
+	sed -n "s/^$2 //p" "$1"
+}
 
 # bugs EXPECT: those that a reader of the source counts.
 bugs() {

@@ -29,11 +29,6 @@ compile() {
 	esac
 }
 
-# setting EXPECT WORD: what the line of the expectations that begins with the word says behind it.
-setting() {
-	sed -n "s/^$2 //p" "$1"
-}
-
 # differences FOLDER SOURCE KINDS EXPECT CASE: records and analyzes FOLDER/app, prints what is not as expected.
 differences() {
 	local folder=$1 status due args options all=()
