@@ -447,6 +447,51 @@ bool expression_macro(const char *line, uint32_t column, char name[EXPRESSION_MA
 	       argument(line, end, name);
 }
 
+/* True if the name, up to its bracket, is that of a member function of std::atomic. */
+static bool is_atomic_member(const char *name)
+{
+	static const char *const members[] = {"load",   "store",       "exchange", "compare_exchange_",
+	                                      "fetch_", "test_and_set"};
+	for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+		size_t n = strlen(members[i]);
+		if (!strncmp(name, members[i], n) && (name[n] == '(' || members[i][n - 1] == '_'))
+			return true;
+	}
+	return false;
+}
+
+bool expression_atomic(const char *line, char name[EXPRESSION_MAX])
+{
+	static const char *const families[] = {"atomic_", "__atomic_", "__sync_"};
+	char other[EXPRESSION_MAX];
+	bool known = false;
+	for (const char *at = line; *at; at++) {
+		if (!is_in_name(*at) || (at > line && is_in_name(at[-1])))
+			continue;
+		const char *end = at, *dot = NULL;
+		bool of_family = false, has = false;
+		while (is_in_name(*end))
+			end++;
+		for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+			of_family |= !strncmp(at, families[i], strlen(families[i]));
+		if (at > line && at[-1] == '.')
+			dot = at - 1;
+		else if (at - line >= 2 && at[-1] == '>' && at[-2] == '-')
+			dot = at - 2;
+		if (*end == '(' && of_family)
+			has = argument(line, end, other);
+		else if (*end == '(' && dot && is_atomic_member(at))
+			has = take(line, chain_begin(line, dot), dot, other);
+		if (!has)
+			continue;
+		if (known && strcmp(name, other) != 0)
+			return false;
+		memcpy(name, other, sizeof other);
+		known = true;
+	}
+	return known;
+}
+
 bool expression_freed(const char *line, char name[EXPRESSION_MAX])
 {
 	bool handed;

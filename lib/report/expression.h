@@ -21,6 +21,9 @@ bool expression_member(const char *line, uint32_t column, char name[EXPRESSION_M
 bool expression_copied(const char *line, uint32_t column, bool writes, char name[EXPRESSION_MAX]);
 /* What a macro at this column is given a pointer to: "it->flag" of "SET(&it->flag, 1)". */
 bool expression_macro(const char *line, uint32_t column, char name[EXPRESSION_MAX]);
+/* What an atomic operation of the line is on: "c->ready" of "atomic_store_explicit(&c->ready, 1, order)" and of
+ * "c->ready.store(1)". False: the line has none, or several, or it is no plain one. */
+bool expression_atomic(const char *line, char name[EXPRESSION_MAX]);
 /* The function that is called at this column: "localtime" of "localtime(&t)". */
 bool expression_called(const char *line, uint32_t column, char name[EXPRESSION_MAX]);
 /* What the line frees: "b->next" of "free(b->next)" and of "delete b->next". False: nothing, or it is no plain one. */

@@ -329,7 +329,8 @@ static bool named_at(const struct joining *j, uint32_t e, bool writes, char name
 	*pointed = copied && (strchr(name, '+') || (!strstr(name, "->") && !strchr(name, '.')));
 	bool known = copied || (line && ((frees && expression_freed(line, name)) ||
 	                                 (!writes && expression_member(line, column, name)) ||
-	                                 expression_macro(line, column, name)));
+	                                 expression_macro(line, column, name) ||
+	                                 (rt_op_is_atomic(model_op(j->m, e)) && expression_atomic(line, name))));
 	free(line);
 	return known;
 }

@@ -165,7 +165,8 @@ static bool member_of(const struct joining *j, const struct anomaly *a, char mem
 		uint32_t column = line ? place.frame->column : 0;
 		bool has = line && column &&
 		           (expression_assigned(line, column, name) || expression_member(line, column, name) ||
-		            expression_macro(line, column, name));
+		            expression_macro(line, column, name) ||
+		            (rt_op_is_atomic(model_op(j->m, a->events[i])) && expression_atomic(line, name)));
 		free(line);
 		if (!has || !is_member(name))
 			continue;

@@ -181,6 +181,42 @@ says '`second` closes the stream from main (more.cc:' 'second: main.2 closes' ' 
 says 'writes the vtable pointer of `main' '  fix: let other threads use the object only after its constructor'
 says 'writes it, though both hold `handed`' '  fix: hold one lock at both places; in between this one is released by another thread'
 
+# An atomic of a heap block is named by its operation, and said to lack the half that it lacks.
+cat >half.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+struct chan { int data; atomic_int waiting, taken; };
+static void *sender(void *arg)
+{
+	struct chan *c = arg;
+	c->data = 1;
+	atomic_fetch_sub_explicit(&c->waiting, 1, memory_order_acquire);
+	while (!atomic_load_explicit(&c->taken, memory_order_relaxed))
+		;
+	c->data = 2;
+	return NULL;
+}
+int main(void)
+{
+	pthread_t t;
+	struct chan *c = calloc(1, sizeof *c);
+	int got;
+	c->waiting = 1;
+	pthread_create(&t, NULL, sender, c);
+	while (atomic_load_explicit(&c->waiting, memory_order_acquire))
+		;
+	got = c->data;
+	atomic_store_explicit(&c->taken, 1, memory_order_release);
+	pthread_join(t, NULL);
+	return got - 1;
+}
+C
+gcc -g -O1 -fsanitize=thread half.c -o half -pthread || exit 1
+timeout 60 "$RACETRACE" record -o half.zst ./half >out 2>err
+timeout 60 "$RACETRACE" analyze -f text --fail-on never half.zst >out 2>err
+says '`sender` writes `c->data` while `main` reads it' '  fix: `c->waiting` is changed without release: that would order it'
+
 # Tasks of OpenMP have names, and the lock of a dependence that of what they depend on.
 cat >tasks.c <<'C'
 static int sum, *cell;

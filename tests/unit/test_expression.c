@@ -111,6 +111,33 @@ START_TEST(what_a_macro_is_given_a_pointer_to)
 }
 END_TEST
 
+START_TEST(an_atomic_is_named_by_its_operation)
+{
+	static const struct {
+		const char *line, *due;
+	} atomics[] = {
+	    {"\tif (atomic_fetch_sub_explicit(&ch->recv_ftx, 1, memory_order_acquire) == 1)", "ch->recv_ftx"},
+	    {"\twhile (!__atomic_load_n(&queue.ready, __ATOMIC_RELAXED))", "queue.ready"},
+	    {"\t__sync_fetch_and_add(&count[i], 1);", "count[i]"},
+	    {"\tnode->next.store(last, std::memory_order_relaxed);", "node->next"},
+	    {"\tif (head_.compare_exchange_weak(old, next))", "head_"},
+	    {"\tatomic_store(&go, atomic_load(&go) + 1);", "go"},
+	    {"\tatomic_store(&go, atomic_load(&gone));", NULL},
+	    {"\tstore(&go, 1);", NULL},
+	    {"\tfile.loader(name);", NULL},
+	    {"\tatomic_store(find(key), 1);", NULL},
+	    {"", NULL},
+	};
+	char name[EXPRESSION_MAX];
+	for (size_t i = 0; i < sizeof atomics / sizeof *atomics; i++) {
+		ck_assert_msg(expression_atomic(atomics[i].line, name) == (atomics[i].due != NULL), "%s",
+		              atomics[i].line);
+		if (atomics[i].due)
+			ck_assert_str_eq(name, atomics[i].due);
+	}
+}
+END_TEST
+
 START_TEST(a_pointer_to_a_lock_is_named_by_the_caller)
 {
 	static const struct {
@@ -229,6 +256,7 @@ SUITE(expression)
 	tcase_add_test(t, what_a_line_reads_or_copies);
 	tcase_add_test(t, of_several_arguments_the_one_that_is_called_a_lock);
 	tcase_add_test(t, what_a_macro_is_given_a_pointer_to);
+	tcase_add_test(t, an_atomic_is_named_by_its_operation);
 	tcase_add_test(t, a_pointer_to_a_lock_is_named_by_the_caller);
 	tcase_add_test(t, a_pointer_that_is_no_parameter_is_not_handed_over);
 	tcase_add_test(t, what_a_line_calls_or_frees);
