@@ -22,8 +22,8 @@ static const struct argp_option options[] = {{"format", 'f', "FORMAT", 0, "text 
                                              {0}};
 
 static const char doc[] =
-    "Compare the findings of two JSON reports by their fingerprints, which added lines do not change.\v"
-    "Exit status: 0 if NEW has no error that OLD lacks, 1 if it has one, 2 for wrong use.";
+    "Compares the findings of two JSON reports by their fingerprints, which added lines do not change.\v"
+    "Exit status: 0 if NEW has no error that OLD lacks, 1 if it has one, 2 for wrong use or a file that is no report.";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

@@ -18,9 +18,9 @@ static const struct argp_option options[] = {{"output", 'o', "FILE", 0, "Write t
                                              {0}};
 
 static const char doc[] =
-    "Write suppressions of the findings of a JSON report, or of those with the IDs alone, for 'racetrace analyze "
+    "Writes suppressions of the findings of a JSON report, of all or of those with these IDs, for 'racetrace analyze "
     "--suppressions'. Each has a comment that says what it is about.\v"
-    "Exit status: 0, 2 for wrong use, 3 if the file cannot be written.";
+    "Exit status: 0; 2 for wrong use or a file that is no report; 3 if the output cannot be written.";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

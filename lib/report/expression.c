@@ -262,7 +262,7 @@ static const char *arguments_of_lock(const char *line)
 			continue;
 		size_t n = strcspn(at, "([);"); /* behind it are arguments, unless it is an array of locks */
 		at += 3;
-		if (at[n - 3] != '(')
+		if (at[n - 3] != '(' || at[n - 2] == ')')
 			continue;
 		if (found && found != at + n - 3)
 			return NULL;
@@ -274,13 +274,14 @@ static const char *arguments_of_lock(const char *line)
 /* The first argument behind the bracket that opens here. */
 static bool argument(const char *line, const char *at, char name[EXPRESSION_MAX])
 {
+	int depth = 0; /* of "&(pool->lock)" */
 	at++;
-	while (isspace((unsigned char)*at) || *at == '&')
-		at++;
+	for (; isspace((unsigned char)*at) || *at == '&' || *at == '('; at++)
+		depth += *at == '(';
 	const char *end = chain_end(at), *next = end;
-	while (next && isspace((unsigned char)*next))
-		next++;
-	return next && (*next == ')' || *next == ',') && take(line, at, end, name);
+	for (; next && (isspace((unsigned char)*next) || (depth && *next == ')')); next++)
+		depth -= *next == ')';
+	return next && !depth && (*next == ')' || *next == ',') && take(line, at, end, name);
 }
 
 /* True if the argument behind the bracket is a variable as it is. */
@@ -366,6 +367,47 @@ static const char *word_in(const char *text, const char *word, size_t length)
 		if ((at == text || !is_in_name(at[-1])) && !strncmp(at, word, length) && !is_in_name(at[length]))
 			return at;
 	return NULL;
+}
+
+/* Without the object that a member function is called for, which all its members have. */
+static bool without_this(char name[EXPRESSION_MAX])
+{
+	static const char own[] = "this->";
+	if (!strncmp(name, own, sizeof own - 1))
+		memmove(name, name + sizeof own - 1, strlen(name + sizeof own - 1) + 1);
+	return true;
+}
+
+/* True if a function of this name locks, and that is all. */
+static bool is_locking(const char *name, size_t n)
+{
+	static const char *const words[] = {"lock", "acquire", "enter", "readlock", "writelock", "lock_shared"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (n == strlen(words[i]) && !strncasecmp(name, words[i], n))
+			return true;
+	return false;
+}
+
+bool expression_receiver(const char *line, const char *function, char name[EXPRESSION_MAX])
+{
+	size_t length = strcspn(function, "(<"), n;
+	const char *last = function + length, *at = line;
+	while (last > function && last[-1] != ':')
+		last--;
+	n = (size_t)(function + length - last);
+	bool constructs = last - function >= (ptrdiff_t)n + 2 && !strncmp(last - n - 2, last, n) &&
+	                  (last - n - 2 == function || last[-(ptrdiff_t)n - 3] == ':') && speaks_of_lock(function);
+	if (!n || (!constructs && !is_locking(last, n)) || !(at = word_in(line, last, n)) || word_in(at + n, last, n))
+		return false;
+	const char *end = at + n;
+	if (constructs) {
+		end += strspn(end, " \t");
+		while (is_in_name(*end))
+			end++;
+		return *end == '(' && argument(line, end, name) && without_this(name);
+	}
+	end = at > line && at[-1] == '.' ? at - 1 : at - line >= 2 && at[-1] == '>' && at[-2] == '-' ? at - 2 : NULL;
+	return end && at[n] == '(' && take(line, chain_begin(line, end), end, name) && without_this(name);
 }
 
 bool expression_has(const char *text, const char *word)

@@ -34,6 +34,12 @@ bool expression_freed(const char *line, char name[EXPRESSION_MAX]);
  * or more than one whose name speaks of a lock, or its argument is no plain one.
  */
 bool expression_locked(const char *line, char name[EXPRESSION_MAX]);
+/*
+ * The lock that a call of this function on the line is about, if the function is a member of a lock, or the constructor
+ * of what holds one: "mutex_" of "this->mutex_.Lock();" and of "MutexLock held(&mutex_);". False: it is neither, or no
+ * plain one.
+ */
+bool expression_receiver(const char *line, const char *function, char name[EXPRESSION_MAX]);
 /* True if that is a variable which a call is given as a pointer to the lock: "m" of "pthread_mutex_lock(m)". */
 bool expression_locks_pointer(const char *line);
 /* True if the word is in the text, and not only as a part of another word. */

@@ -211,16 +211,27 @@ static const char *lock_name(struct maker *k, uint32_t lock)
 	return k->locks[lock] = copy(k, name);
 }
 
-/* What the line of a write assigns to, of memory without a name of its own; NULL: not known. The caller frees it. */
-static char *written(struct maker *k, uint64_t number)
+/* What the line of a write assigns to or, if there is none, that of the last access reads. False: it is not known. */
+static bool named_by_line(struct maker *k, const struct counted *c, char name[EXPRESSION_MAX])
 {
-	char name[EXPRESSION_MAX];
-	const struct description *d = description_of(k->r.descriptions, number);
+	bool writes = c->write != MODEL_NONE;
+	const struct description *d = description_of(k->r.descriptions, k->m->events[writes ? c->write : c->e].number);
 	struct place place = d ? place_of_stack(&k->r, d->stack, d->stack_count) : (struct place){0};
 	char *line = place_line(&k->r, &place);
-	bool known = line && expression_assigned(line, place.frame->column, name);
+	bool known = line && (writes ? expression_assigned(line, place.frame->column, name)
+	                             : expression_member(line, place.frame->column, name));
 	free(line);
-	return known ? copy(k, name) : NULL;
+	return known;
+}
+
+/* Elements of an array in a block are one variable: by the block, and by what the line has without indices. */
+static void name_element(struct subject *s, const char *element, char name[SUBJECT_NAME_MAX])
+{
+	char stable[SUBJECT_NAME_MAX], *offset = strrchr(s->name, '+');
+	if (offset && offset > s->name && offset[1] == ' ' && !offset[2 + strspn(offset + 2, "0123456789")])
+		offset[-1] = '\0';
+	subject_stable_name(element, stable);
+	snprintf(name, SUBJECT_NAME_MAX, "%.400s %.100s", s->name, stable);
 }
 
 /* What its acquire's line locks, of a lock without a name of its own. */
@@ -233,11 +244,12 @@ static char *lock_written(struct maker *k, uint32_t lock)
 	return known ? copy(k, name) : NULL;
 }
 
-static struct guard_row *row_of(struct maker *k, const struct subject *s)
+/* name: what tells the variable from others. */
+static struct guard_row *row_of(struct maker *k, const struct subject *s, const char *name)
 {
-	char name[SUBJECT_NAME_MAX];
+	char shown[SUBJECT_NAME_MAX];
 	struct named *known;
-	subject_stable_name(s->name, name);
+	subject_stable_name(s->name, shown);
 	HASH_FIND_STR(k->names, name, known);
 	if (known)
 		return &k->out->rows[known->row];
@@ -260,7 +272,7 @@ static struct guard_row *row_of(struct maker *k, const struct subject *s)
 	}
 	struct guard_row *row = &k->out->rows[k->out->count++];
 	*row = (struct guard_row){.kind = s->kind, .line = s->line, .atomic = true};
-	row->name = copy(k, name);
+	row->name = copy(k, shown);
 	row->file = copy(k, s->file);
 	return row;
 }
@@ -346,11 +358,16 @@ static void add_cell(struct maker *k, const struct counted *c)
 	subject_at(&k->r, place, &s);
 	if (!s.name[0])
 		snprintf(s.name, sizeof s.name, "0x%" PRIx64, place->addr);
-	struct guard_row *row = row_of(k, &s);
+	char name[SUBJECT_NAME_MAX], line[EXPRESSION_MAX];
+	bool by_line = !s.file && strcmp(s.kind, "tls") != 0 && named_by_line(k, c, line);
+	subject_stable_name(s.name, name);
+	if (by_line && s.block.alloc && strchr(line, '['))
+		name_element(&s, line, name);
+	struct guard_row *row = row_of(k, &s, name);
 	if (!row)
 		return;
-	if (!row->written && !row->file && c->write != MODEL_NONE && strcmp(s.kind, "tls") != 0)
-		row->written = written(k, k->m->events[c->write].number);
+	if (!row->written && by_line)
+		row->written = copy(k, line);
 	row->of += c->of;
 	row->writes += c->writes;
 	row->atomic &= c->atomic;

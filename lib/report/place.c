@@ -226,6 +226,16 @@ bool place_locked(const struct report *r, const struct description *acquire, cha
 			break;
 		frame = caller;
 	}
+	/* What a class of locks has as its lock is known by what it is a member of. */
+	for (int i = 0; known && i < WRAPPERS_MAX && frame->function && name[strcspn(name, ".->[")] == '\0'; i++) {
+		const struct rt_frame *caller = caller_of(r, acquire, frame);
+		line = line_of(r, caller);
+		bool passed = line && expression_receiver(line, frame->function, name);
+		free(line);
+		if (!passed)
+			break;
+		frame = caller;
+	}
 	return known;
 }
 

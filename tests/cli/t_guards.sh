@@ -175,4 +175,43 @@ grep -q "guards.std' is not a compile database" err || wrong "$(cat err)"
 status 2 "$racetrace" guards --compile-commands none.json guards.zst
 status 2 "$racetrace" guards
 status 3 "$racetrace" guards none.zst
+# A pool's queue is an array in a block: one row, by what a line reads. Its lock is named in brackets.
+cat >pool.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct pool { pthread_mutex_t lock; long *queue; int head, sum; };
+static void *worker(void *arg)
+{
+	struct pool *pool = arg;
+	for (int i = 0; i < 16; i++) {
+		pthread_mutex_lock(&(pool->lock));
+		pool->sum += (int)pool->queue[pool->head];
+		pool->head++;
+		pthread_mutex_unlock(&(pool->lock));
+	}
+	return NULL;
+}
+int main(void)
+{
+	struct pool *pool = calloc(1, sizeof *pool);
+	pthread_t t[2];
+	pthread_mutex_init(&pool->lock, NULL);
+	pool->queue = malloc(32 * sizeof *pool->queue);
+	pthread_mutex_lock(&(pool->lock));
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, worker, pool);
+	for (int i = 0; i < 32; i++)
+		pool->queue[i] = i;
+	pthread_mutex_unlock(&(pool->lock));
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	return pool->sum == 0;
+}
+C
+gcc -g -O0 -fsanitize=thread pool.c -o pool -pthread || exit 1
+"$RACETRACE" record -o pool.zst ./pool >out 2>err
+"$RACETRACE" guards pool.zst >out 2>err
+[ "$(grep -c 'pool\.c:20' out)" = 1 ] && grep -q '^pool->queue\[.*\] (heap block from main (pool\.c:20)): guarded by pool->lock, held at' out ||
+	wrong "the queue: $(head -8 out)"
+
 exit $fail

@@ -111,6 +111,32 @@ START_TEST(what_a_macro_is_given_a_pointer_to)
 }
 END_TEST
 
+START_TEST(the_lock_of_a_class_of_locks_is_named_by_its_owner)
+{
+	static const struct {
+		const char *line, *function, *due;
+	} calls[] = {
+	    {"  impl->mutex_.Lock();", "leveldb::port::Mutex::Lock", "impl->mutex_"},
+	    {"    this->mu_->Lock();", "Mutex::Lock()", "mu_"},
+	    {"  MutexLock l(&mutex_);", "leveldb::MutexLock::MutexLock", "mutex_"},
+	    {"  MutexLock(&mutex_);", "MutexLock::MutexLock(Mutex*)", "mutex_"},
+	    {"  clock.tick();", "Clock::tick", NULL},
+	    {"  Clock clock(&mutex_);", "Clock::Clock", "mutex_"},
+	    {"  Table table(&mutex_);", "Table::Table", NULL},
+	    {"  a.Lock(); b.Lock();", "Mutex::Lock", NULL},
+	    {"  Lock();", "Mutex::Lock", NULL},
+	    {"", "Mutex::Lock", NULL},
+	};
+	char name[EXPRESSION_MAX];
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		ck_assert_msg(expression_receiver(calls[i].line, calls[i].function, name) == (calls[i].due != NULL),
+		              "%s", calls[i].line);
+		if (calls[i].due)
+			ck_assert_str_eq(name, calls[i].due);
+	}
+}
+END_TEST
+
 START_TEST(an_atomic_is_named_by_its_operation)
 {
 	static const struct {
@@ -223,9 +249,13 @@ START_TEST(what_a_line_locks)
 	    {"  std::lock_guard<std::mutex> guard(queue.mutex_);", "queue.mutex_"},
 	    {"  if (pthread_mutex_timedlock(&m[i], &until))", "m[i]"},
 	    {"  omp_set_lock( & l );", "l"},
+	    {"    if(pthread_mutex_lock(&(pool->lock)) != 0) {", "pool->lock"},
+	    {"  pthread_mutex_lock((pthread_mutex_t *)m);", NULL},
+	    {"  pthread_mutex_lock(&(of(x)));", NULL},
 	    {"  pthread_mutex_lock(of(x));", NULL},
 	    {"\tmutex_lock(&item_locks[h & mask(lock_bits)]);", "item_locks[h & mask(lock_bits)]"},
 	    {"  lock(&a); lock(&b);", NULL},
+	    {"void Mutex::Lock() { PthreadCall(\"lock\", pthread_mutex_lock(&mu_)); }", "mu_"},
 	    {"  go();", NULL},
 	    {"  lock", NULL},
 	    {"", NULL}};
@@ -256,6 +286,7 @@ SUITE(expression)
 	tcase_add_test(t, what_a_line_reads_or_copies);
 	tcase_add_test(t, of_several_arguments_the_one_that_is_called_a_lock);
 	tcase_add_test(t, what_a_macro_is_given_a_pointer_to);
+	tcase_add_test(t, the_lock_of_a_class_of_locks_is_named_by_its_owner);
 	tcase_add_test(t, an_atomic_is_named_by_its_operation);
 	tcase_add_test(t, a_pointer_to_a_lock_is_named_by_the_caller);
 	tcase_add_test(t, a_pointer_that_is_no_parameter_is_not_handed_over);
