@@ -52,6 +52,13 @@ record account "$here/samples/pecan/account.c"
 analyze 1 "$tmp/account.zst"
 is account '[.findings[] | select(.level == "error")] | length == 2'
 
+# Of the places of a sequence the first two are not all, and may be of two variables.
+for sample in manager set; do
+	record $sample "$here/samples/pecan/$sample.c"
+	timeout 60 "$racetrace" analyze -f text --fail-on never "$tmp/$sample.zst" >"$tmp/out"
+	grep -q '^  used by ' "$tmp/out" && ! grep -q 'the two places' "$tmp/out" || { echo "$sample: $(cat "$tmp/out")"; fail=1; }
+done
+
 # Two critical sections of the guard in one call, under another lock: a unit of work.
 record string_buffer "$here/samples/pecan/string_buffer.c"
 analyze 1 "$tmp/string_buffer.zst"

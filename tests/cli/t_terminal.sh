@@ -65,6 +65,8 @@ hasnt "a file" ' \| sides\.c'
 "$racetrace" analyze --color=never -f text sides.zst >plain
 # Headlines are broken at words; nothing of them is lost.
 terminal 60 analyze --color=never sides.zst
+has "the uses" '^  used by '
+hasnt "the uses at 60 columns" '^  used by .{51}'
 [ "$(sed -n '/^F1/,/^  sides/{/^  sides/!p}' out | awk 'length > 60')" = "" ] ||
 	wrong "a headline is wider than the terminal: $(head -n 3 out)"
 [ "$(sed -n '/^F1/,/^  sides/{/^  sides/!p}' out | tr -s ' \n' ' ')" = "$(head -n 1 plain | tr -s ' \n' ' ')" ] ||

@@ -111,17 +111,27 @@ static void put_followers(const struct printer *p, const struct finding *f)
 
 static void put_uses(const struct printer *p, const struct finding *f)
 {
+	enum { PART_MAX = 120 };
 	const struct uses *u = &f->uses;
+	const struct anomaly *first = p->r->entries[f->entries[0]].anomaly;
+	bool is_pair = first->kind == ANOMALY_RACE && first->event_count == 2;
+	char accesses[PART_MAX] = "", places[PART_MAX] = "", text[3 * PART_MAX];
 	if (!u->accesses)
 		return;
-	fprintf(p->out, "  used by %" PRIu32 " threads", u->threads);
 	if (u->accesses >= TELLING && !u->writes)
-		fprintf(p->out, ": written before it is shared, then read %" PRIu64 " times", u->accesses);
+		snprintf(accesses, sizeof accesses, ": written before it is shared, then read %" PRIu64 " times",
+		         u->accesses);
 	else if (u->accesses >= TELLING)
-		fprintf(p->out, ": %" PRIu64 " accesses while shared, %" PRIu64 " of them write%s", u->accesses,
-		        u->writes, u->writes == 1 ? "s" : "");
-	fprintf(p->out, "; the two places are reached by %" PRIu32 " and %" PRIu32 " of them\n", u->reached[0],
-	        u->reached[1]);
+		snprintf(accesses, sizeof accesses, ": %" PRIu64 " accesses while shared, %" PRIu64 " of them write%s",
+		         u->accesses, u->writes, u->writes == 1 ? "s" : "");
+	/* Of more than two places the first two tell nothing. */
+	if (is_pair)
+		snprintf(places, sizeof places, "; the two places are reached by %" PRIu32 " and %" PRIu32 " of them",
+		         u->reached[0], u->reached[1]);
+	snprintf(text, sizeof text, "used by %" PRIu32 " threads%s%s", u->threads, accesses, places);
+	fputs("  ", p->out);
+	text_put_words(p, PLAIN, text, 2, INDENT);
+	fputc('\n', p->out);
 }
 
 static void put_replay(const struct printer *p, const struct finding *f)
