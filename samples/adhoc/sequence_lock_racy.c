@@ -16,7 +16,7 @@ static DATA int low, high;
 
 static void *write_both(void *arg)
 {
-	usleep(20000);
+	usleep(200000);
 	sequence = 1; /* @begin */
 	low = 20;     /* @low */
 	high = 22;    /* @high */
