@@ -75,6 +75,7 @@ $(TOOL): $(TOOL_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(CC) -static -no-pie -nodefaultlibs -nostartfiles -u _start -o $@ $^ -L$(VALGRIND_LIBS) -Wl,--build-id=none \
 		-Wl,--wrap=vgModuleLocal_read_debuginfo_dwarf3 \
+		-Wl,--wrap=vgSysWrap_linux_sys_io_uring_enter_before \
 		-Wl,-Ttext-segment=0x58000000 -lcoregrind-amd64-linux -lvex-amd64-linux -lgcc-sup-amd64-linux -lgcc
 	@ln -sf $(VALGRIND_OWN) $(@D)
 $(BUILD)/tool/%.o: %.c
