@@ -12,6 +12,7 @@ top=$(cd "$here/../.." && pwd)
 . "$here/bugs.sh"
 RUNS=${RUNS:-0}
 TRIES=20 # recordings until every finding had its usual verdict, which on a busy machine may be rare
+LIMIT=${LIMIT:-300} # seconds until a program counts as one that hangs: a busy machine takes a minute for what takes two seconds
 
 # compile VARIANT SOURCE OUTPUT
 compile() {
@@ -37,10 +38,10 @@ differences() {
 	read -ra args < <(setting "$4" args)
 	due=$(setting "$4" status)
 	read -ra options < <(setting "$4" record)
-	timeout 60 "$racetrace" record "${options[@]}" -o "$folder/trace.zst" -- "$folder/app" "${args[@]}" >"$folder/out" 2>"$folder/err"
+	timeout "$LIMIT" "$racetrace" record "${options[@]}" -o "$folder/trace.zst" -- "$folder/app" "${args[@]}" >"$folder/out" 2>"$folder/err"
 	status=$?
 	[ $status = "${due:-0}" ] || echo "wrong: recorded program ended with status $status: $(tail -n 3 "$folder/err")"
-	timeout 60 "$racetrace" analyze --format json "${all[@]}" ${3:+--kinds "$3"} "$folder/trace.zst" >"$folder/report.json" 2>"$folder/err"
+	timeout "$LIMIT" "$racetrace" analyze --format json "${all[@]}" ${3:+--kinds "$3"} "$folder/trace.zst" >"$folder/report.json" 2>"$folder/err"
 	status=$?
 	jq -r -f "$here/compare.jq" --argjson status $status --rawfile source "$2" --arg name "${2##*/}" \
 		--rawfile expect "$4" --arg case "$5" "$folder/report.json" 2>&1 ||
@@ -54,7 +55,7 @@ same() {
 	[ "$what" != order ] || return 0
 	read -ra args < <(setting "$3" args)
 	for ((run = 1; run <= RUNS; run++)); do
-		timeout 60 "$racetrace" record --serial=7 --fix-time -o "$folder/same.zst" -- "$folder/app" "${args[@]}" >"$folder/out" 2>"$folder/err" </dev/null
+		timeout "$LIMIT" "$racetrace" record --serial=7 --fix-time -o "$folder/same.zst" -- "$folder/app" "${args[@]}" >"$folder/out" 2>"$folder/err" </dev/null
 		"$racetrace" dump "$folder/same.zst" 2>"$folder/err" | if [ "$what" = values ]; then sed -E 's/ =-?[0-9]+//'; else cat; fi >"$folder/dump.$((run > 1))"
 		[ -s "$folder/dump.0" ] || { echo "wrong: --serial: no trace: $(tail -n 3 "$folder/err")"; return; }
 		[ $run = 1 ] || cmp -s "$folder/dump.0" "$folder/dump.1" || {
@@ -68,7 +69,7 @@ same() {
 too_many() {
 	local most found
 	most=$(findings_at_most "$2")
-	found=$(timeout 60 "$racetrace" analyze --format json "$1/trace.zst" 2>"$1/err" |
+	found=$(timeout "$LIMIT" "$racetrace" analyze --format json "$1/trace.zst" 2>"$1/err" |
 		jq -r '.findings[] | select(.level == "error" and .follows == null) | .title')
 	[ "$(grep -c . <<<"$found")" -le "$most" ] || echo "wrong: more findings than bugs, which are $most: $found"
 }
