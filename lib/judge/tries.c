@@ -120,14 +120,20 @@ static void fail_of(struct walk *w, uint32_t list)
 	}
 }
 
+/* Threads that have begun since the last event of such an object: their tries fail, as far as they can. */
+static void fail_begun(struct walk *w)
+{
+	if (w->begins)
+		fail_of(w, w->j->m->object_count);
+	w->begins = false;
+}
+
 /* After an event of the object: whatever can fail now does. Elsewhere nothing has changed. */
 static void fail_all(struct walk *w, uint32_t thread, uint32_t object)
 {
 	fail(w, thread);
 	fail_of(w, object);
-	if (w->begins)
-		fail_of(w, w->j->m->object_count);
-	w->begins = false;
+	fail_begun(w);
 }
 
 /* Runs the thread's events before `to`. False if a try before one of them cannot have failed. */
@@ -142,6 +148,9 @@ static bool run(struct walk *w, uint32_t thread, uint32_t to)
 				return false;
 			continue;
 		}
+		w->done[thread] = i->pos;
+		w->begins |= w->forks[thread];
+		fail_begun(w);
 		occur(w, i);
 		w->next[thread]++;
 		w->done[thread] = i->pos + 1;
@@ -189,6 +198,7 @@ static bool walk(struct walk *w, const struct schedule *s, const struct goal *go
 	for (; at < s->count; at++)
 		if (!run(w, s->steps[at].thread, s->steps[at].to + 1))
 			return false;
+	fail_begun(w);
 	for (uint32_t u = 0; u < m->thread_count; u++) {
 		const struct judge_try *i = item(w, u);
 		if (i && i->op && i->pos == w->done[u] && is_goal(m, goal, u, i->pos))

@@ -184,6 +184,7 @@ struct candidate {
 	struct anomaly asked; /* as it came */
 	uint32_t instances;
 	uint32_t looked; /* instances that provers were asked about */
+	bool tries;      /* of its schedule */
 };
 
 static bool is_open(const struct candidate *c)
@@ -203,9 +204,12 @@ static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, un
 	 * side. */
 	bool recorded = a->verdict == VERDICT_OBSERVED && !a->follows;
 	enum rt_status status = instance_decide(p, &goal, recorded, asked, &o, err);
-	/* Keeps the first witness without uncertain reads; until there is one, any. */
-	if (!status && o.answer == SEARCH_FOUND && (!a->schedule || !o.uncertain))
+	/* Keeps the first witness without uncertain reads in which tries fail as they can; until there is one, any. */
+	if (!status && o.answer == SEARCH_FOUND &&
+	    (!a->schedule || o.tries > c->tries || (o.tries == c->tries && !o.uncertain))) {
+		c->tries = o.tries;
 		status = adopt(p, a, &goal, &o, err);
+	}
 	*refuted = o.answer == SEARCH_NONE;
 	schedule_release(&o.schedule);
 	return status;

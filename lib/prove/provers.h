@@ -54,14 +54,15 @@ struct outcome {
 	enum search_answer answer;
 	enum witness_kind kind;
 	struct schedule schedule;
+	bool tries; /* each try that fails in it can fail there */
 	uint32_t uncertain, first_uncertain, substitutes, substitute;
 };
 
 /* Which provers are asked. */
 enum asked { CHEAP = 1, EXPENSIVE = 2 };
 
-/* Asks the provers in turn, until one refutes or has a witness that depends on no read. What is in *o is the caller's
- * to release. */
+/* Asks the provers in turn, until one refutes or has a witness that depends on no read, and in which each try that
+ * fails can fail. What is in *o is the caller's to release. */
 enum rt_status instance_decide(struct provers *p, const struct goal *goal, bool observed, unsigned asked,
                                struct outcome *o, struct rt_error *err);
 /* The recorded run as the schedule of what it shows. The schedule in *o is the caller's to release. */
