@@ -6,9 +6,10 @@
 # collector included, over that of the same program built without instrumentation; medians of RUNS runs. search: the
 # search for all patterns, processor seconds. ms/pecan: one run of PECAN's algorithm for schedules. races, AVs, ASVs:
 # those that are observed, proved or predicted, each combination of source positions once. REAL: those that a replay
-# made happen; EXP: those whose replay ended by a signal, in a deadlock or hang, or printed "ERROR"; F: those that none
-# made happen; an observed race that only follows another has no schedule and is in none of them. Behind them the
-# paper's REAL/EXP/F of the subject that the program is after.
+# made happen; of proved: REAL and all of those tried that are observed or proved; EXP: those whose replay ended by a
+# signal, in a deadlock or hang, or printed "ERROR"; F: those that none made happen; an observed race that only follows
+# another has no schedule and is in none of them. Behind them the paper's REAL/EXP/F of the subject that the program is
+# after.
 #
 # A replay is one run in each order of a race (the paper: one run). Of more than SAMPLE (100) anomalies as many are
 # replayed, chosen by chance, and no more than begin within LIMIT seconds: tried says how many of how many. A row whose
@@ -37,13 +38,13 @@ export LC_ALL=C
 # stat NAME: of the last analysis.
 stat() { awk -v name="$1" '$1 == name {v = $2} END {print v + 0}' stats; }
 
-header='%-13s %5s %7s %6s %9s %9s %9s %9s %9s %6s %6s %6s %11s %5s %5s %5s %8s %6s  %s\n'
-row='%-13s %5d %7d %6d %9d %9d %9s %9.3f %9.3f %6d %6d %6d %11s %5d %5d %5d %8s %6d  %s\n'
+header='%-13s %5s %7s %6s %9s %9s %9s %9s %9s %6s %6s %6s %11s %9s %5s %5s %5s %8s %6s  %s\n'
+row='%-13s %5d %7d %6d %9d %9d %9s %9.3f %9.3f %6d %6d %6d %11s %9s %5d %5d %5d %8s %6d  %s\n'
 
 heading() {
 	echo "$1"
 	# shellcheck disable=SC2059
-	printf "$header" program LOC threads cells events sync slowdown 'search s' ms/pecan races AVs ASVs tried REAL EXP F success 'row s' "paper's REAL/EXP/F"
+	printf "$header" program LOC threads cells events sync slowdown 'search s' ms/pecan races AVs ASVs tried 'of proved' REAL EXP F success 'row s' "paper's REAL/EXP/F"
 }
 
 # print NAME LOC SLOWDOWN PAPER [OPTION...]: replays, with these options, trace.zst of the command in it, and prints the row, which began at $began.
@@ -57,17 +58,17 @@ print() {
 	"$racetrace" replay --verdict observed,proved,predicted --attempts 1 --sample "$SAMPLE" --jobs "$JOBS" --timeout "$TIMEOUT" \
 		--time-limit "$LIMIT" "${@:5}" --format json trace.zst >replay.json 2>replay.err </dev/null || true
 	outcomes=$(jq -r '[.anomalies[]? | select(.replay and (.kind == "race" or .kind == "atomicity" or .kind == "asv")) | .replay] |
-		(map(select(.outcome == "confirmed")) | length) as $real |
-		[$real, (map(select(.outcome == "confirmed" and any(.results[]; .outcome == "confirmed" and
+		(map(select(.outcome == "confirmed")) | length) as $real | map(select(.was != "predicted")) as $sure |
+		["\($sure | map(select(.outcome == "confirmed")) | length)/\($sure | length)", $real, (map(select(.outcome == "confirmed" and any(.results[]; .outcome == "confirmed" and
 			(.end.kind == "signal" or .end.kind == "hang" or .end.kind == "deadlock" or ((.output // "") | test("ERROR")))))) | length),
 		length - $real, (if length == 0 then "-" else ($real / length * 100 | round / 100) end)] | @tsv' replay.json)
 	read -r threads races violations asvs <<<"$counts"
-	read -r real exp failed success <<<"${outcomes:-0 0 0 -}"
+	read -r sure real exp failed success <<<"${outcomes:-0/0 0 0 0 -}"
 	sync=$("$racetrace" info --format json trace.zst | jq '[.groups | to_entries[] | select(.key | IN("atomic", "lock", "condition", "barrier", "semaphore", "once", "thread")) | .value] | add // 0')
 	# shellcheck disable=SC2059
 	printf "$row" "$1" "$2" "$threads" "$(stat cells)" "$(stat events)" "$sync" "$3" "$(stat search-seconds)" \
 		"$(awk -v s="$(stat pecan-seconds)" -v n="$(stat pecan-asked)" 'BEGIN {print n ? s * 1000 / n : 0}')" \
-		"$races" "$violations" "$asvs" "$((real + failed)) of $((races + violations + asvs))" "$real" "$exp" "$failed" "$success" \
+		"$races" "$violations" "$asvs" "$((real + failed)) of $((races + violations + asvs))" "$sure" "$real" "$exp" "$failed" "$success" \
 		$((SECONDS - began)) "$4"
 }
 
