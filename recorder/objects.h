@@ -22,6 +22,8 @@
 	X(SEMAPHORE, 16384, 49152)                                                                                     \
 	/* omp.c: regions and tasks, counted */                                                                        \
 	X(OPENMP, 0x200000000000, 0x300000000000)                                                                      \
+	/* place.c: memory where other memory was, which is still known by the address; not for HB_BEFORE alone */     \
+	X(RENAMED, RT_RENAMED, RT_RENAMED_END)                                                                         \
 	/* fd.c: hashes of what a descriptor or a file is known by */                                                  \
 	X(NAMED, 0x800000000000, 0xc00000000000)                                                                       \
 	/* omp.c: addresses that tasks depend on */                                                                    \

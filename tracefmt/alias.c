@@ -73,6 +73,12 @@ static void shift(struct rt_event *e, uint64_t bytes)
 		e->value >>= 8 * bytes;
 }
 
+/* One of several mappings comes and goes, and the memory stays; what has a spare name is only there. */
+static bool applies(const struct rt_alias *item, const struct rt_event *e)
+{
+	return (e->op != RT_OP_MAP && e->op != RT_OP_UNMAP && e->op != RT_OP_NEW_MEMORY) || item->known >= RT_RENAMED;
+}
+
 bool rt_aliases_split(const struct rt_aliases *a, struct rt_event *access, struct rt_event *rest)
 {
 	uint64_t addr = access->addr, first = access->arg;
@@ -83,7 +89,8 @@ bool rt_aliases_split(const struct rt_aliases *a, struct rt_event *access, struc
 	} else if (i < a->count) {
 		const struct rt_alias *item = &a->items[i];
 		uint64_t left = item->at + item->size - addr;
-		access->addr = item->known + (addr - item->at);
+		if (applies(item, access))
+			access->addr = item->known + (addr - item->at);
 		first = left < first ? left : first;
 	}
 	if (first == access->arg)

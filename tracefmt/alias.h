@@ -17,15 +17,16 @@ bool rt_aliases_event(struct rt_aliases *a, const struct rt_event *e);
 void rt_aliases_release(struct rt_aliases *a);
 
 /*
- * Gives an access, or the rest of one, the addresses by which its memory is known. It becomes its first piece that is
- * in one mapping, and *rest what is behind that, for the next call. True if there is a rest.
+ * Gives an access or a range, or the rest of one, the addresses by which its memory is known. It becomes its first
+ * piece that is in one mapping, and *rest what is behind that, for the next call. True if there is a rest.
  */
 bool rt_aliases_split(const struct rt_aliases *a, struct rt_event *access, struct rt_event *rest);
 
-/* True of accesses that are of memory, not of addresses: unmapping one of several mappings leaves the memory. */
+/* Not to what synchronises and to atomic operations: their addresses are the ones by which the memory is known. */
 static inline bool rt_aliases_apply(const struct rt_aliases *a, const struct rt_event *e)
 {
-	return a->count && rt_op_is_access(e->op) && !(e->flags & RT_F_FREE);
+	bool plain = rt_op_is_access(e->op) && !rt_op_is_atomic(e->op);
+	return a->count && (plain || rt_op_is_range(e->op));
 }
 
 #endif

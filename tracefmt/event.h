@@ -263,6 +263,17 @@ const char *rt_call_text(unsigned kind);
 #define RT_OPERAND_BITS 48
 #define RT_OPERAND_MAX ((UINT64_C(1) << RT_OPERAND_BITS) - 1)
 
+/* Names of memory at addresses by which other memory is still known; programs have nothing there. */
+#define RT_RENAMED UINT64_C(0x300000000000)
+#define RT_RENAMED_END UINT64_C(0x400000000000)
+
+/* True if the operand is where memory begins or ends that has arg bytes: ALIAS says by what it is known. */
+static inline bool rt_op_is_range(unsigned op)
+{
+	return op == RT_OP_BEGIN || op == RT_OP_ALLOC || op == RT_OP_FREE || op == RT_OP_MAP || op == RT_OP_UNMAP ||
+	       op == RT_OP_NEW_MEMORY;
+}
+
 /* One event, decoded. */
 struct rt_event {
 	uint64_t number;  /* place in the trace's global order, from 1; the line number in an STD file */

@@ -131,6 +131,17 @@ static void describe_event(struct describing *p, const struct rt_event *event, c
 	describe_locks(p, t, d);
 }
 
+/* Accesses are of addresses by which the memory is known, and so are blocks. */
+static void follow_memory(struct describing *p, const struct rt_event *event)
+{
+	struct rt_event piece = *event, rest;
+	while (rt_aliases_apply(&p->aliases, event) && rt_aliases_split(&p->aliases, &piece, &rest)) {
+		describe_memory(p, &piece);
+		piece = rest;
+	}
+	describe_memory(p, &piece);
+}
+
 /* Lock and block events change the state after their description: an acquire does not hold its own lock yet. */
 static void follow(struct describing *p, const struct rt_event *event)
 {
@@ -185,7 +196,10 @@ static void follow(struct describing *p, const struct rt_event *event)
 	case RT_OP_FREE:
 	case RT_OP_MAP:
 	case RT_OP_UNMAP:
-		describe_memory(p, event);
+		follow_memory(p, event);
+		break;
+	case RT_OP_ALIAS:
+		p->no_memory |= !rt_aliases_event(&p->aliases, event);
 		break;
 	case RT_OP_SHARED:
 		describe_shared(p, event);
@@ -274,6 +288,7 @@ static void pass_release(struct describing *p)
 	}
 	free(p->threads);
 	free(p->slots);
+	rt_aliases_release(&p->aliases);
 	free(p->nodes);
 	descriptions_free(p->out);
 }

@@ -5,6 +5,7 @@
 #include "lib/base/hash.h"
 #include "lib/report/describe.h"
 #include "lib/trace/jumps.h"
+#include "tracefmt/alias.h"
 
 enum { DESCRIBE_ROOT = 0 }; /* node 0: outside of every call */
 
@@ -80,6 +81,7 @@ struct describing {
 	uint32_t thread_count;
 	struct memory_slot *slots;
 	size_t slot_count;
+	struct rt_aliases aliases; /* as of the event that is read */
 	bool no_memory;
 };
 

@@ -332,6 +332,16 @@ static void access_mapped(struct ownership *o, const struct rt_event *e, bool wr
 	access_memory(o, &piece, write);
 }
 
+static void create_mapped(struct ownership *o, const struct rt_event *e)
+{
+	struct rt_event piece = *e, rest;
+	while (rt_aliases_apply(&o->aliases, e) && rt_aliases_split(&o->aliases, &piece, &rest)) {
+		object_create(o, piece.addr, piece.arg, false);
+		piece = rest;
+	}
+	object_create(o, piece.addr, piece.arg ? piece.arg : 1, false);
+}
+
 /* --- the pass --- */
 
 static void take(struct ownership *o, const struct rt_event *e)
@@ -352,7 +362,7 @@ static void take(struct ownership *o, const struct rt_event *e)
 	} else if (e->op == RT_OP_WAIT_END) {
 		acquire(o, t, e->arg, false);
 	} else if (e->op == RT_OP_ALLOC && e->arg <= BLOCK_MAX) {
-		object_create(o, e->addr, e->arg ? e->arg : 1, false);
+		create_mapped(o, e);
 	} else if (e->op == RT_OP_FORK && e->addr < UINT32_MAX) {
 		uint32_t parent = e->thread + 1;
 		struct thread *child = thread_of(o, (uint32_t)e->addr);

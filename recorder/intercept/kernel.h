@@ -142,8 +142,8 @@ void rt_map_begins(void *p, size_t size, uintptr_t pc); /* MAP_FAILED: nothing *
 /* mremap: a mapping that may move is said to go and to come again; one that may not only changes its length. */
 void rt_map_moves(void *at, size_t old_size, size_t size, int flags, uintptr_t pc);
 void rt_map_moved(void *p, void *at, size_t old_size, size_t size, int flags, uintptr_t pc);
-/* What was mapped at p is this part of the file fd, or of the shared memory id. */
-void rt_map_is_file(void *p, size_t size, int flags, int fd, uint64_t offset, uintptr_t pc);
+/* What has been mapped at p is this part of the file fd, or of the shared memory id. */
+void rt_map_maps(void *p, size_t size, int flags, int fd, uint64_t offset, uintptr_t pc);
 bool rt_map_any_shared(void); /* some memory may be another process's too */
 void rt_map_attached(int id, void *p, uintptr_t pc);
 void rt_map_detaches(const void *p, uintptr_t pc);

@@ -280,11 +280,9 @@ KERNEL(int, shmdt, SYS_shmdt, 1, (const void *, at), rt_map_detaches(at, pc), )
 
 /* The address space */
 KERNEL(void *, mmap, SYS_mmap, 6, (void *, at, size_t, size, int, protection, int, flags, int, fd, off_t, offset),
-       if (flags & MAP_FIXED) rt_map_over(at, size, pc), rt_map_begins(r, size, pc);
-       rt_map_is_file(r, size, flags, fd, (uint64_t)offset, pc))
+       if (flags & MAP_FIXED) rt_map_over(at, size, pc), rt_map_maps(r, size, flags, fd, (uint64_t)offset, pc))
 LIBRARY(void *, mmap64, 6, (void *, at, size_t, size, int, protection, int, flags, int, fd, off64_t, offset),
-        if (flags & MAP_FIXED) rt_map_over(at, size, pc), rt_map_begins(r, size, pc);
-        rt_map_is_file(r, size, flags, fd, (uint64_t)offset, pc))
+        if (flags & MAP_FIXED) rt_map_over(at, size, pc), rt_map_maps(r, size, flags, fd, (uint64_t)offset, pc))
 KERNEL(int, munmap, SYS_munmap, 2, (void *, at, size_t, size), rt_map_ends(at, size, pc),
        if (r != 0) rt_map_begins(at, size, pc))
 VARIADIC(void *, mremap, SYS_mremap, 5, (void *, at, size_t, old_size, size_t, size, int, flags, void *, new_at),

@@ -1,6 +1,6 @@
 /*
  * The address space: what the calls that map and unmap say (kernel_calls.h). MAP after, UNMAP before the real call.
- * Both write the memory, so that uses that are not ordered with them are races.
+ * Both write the memory, so that uses that are not ordered with them are races, if no other address shows it.
  */
 #include "recorder/intercept/kernel.h"
 
@@ -15,30 +15,37 @@
 /* Longer ranges are not recorded as written beyond this: it would cost more than the uses found there. */
 #define WRITTEN_MAX (1 << 20)
 
+/* Memory that other addresses may show, or have shown, is not written by it. */
+static void shown(void *p, size_t size, uintptr_t pc)
+{
+	rt_emit_sync(RT_OP_MAP, (uintptr_t)p, size, pc, 0);
+}
+
 void rt_map_begins(void *p, size_t size, uintptr_t pc)
 {
 	if (p == MAP_FAILED)
 		return;
-	rt_emit_sync(RT_OP_MAP, (uintptr_t)p, size, pc, 0);
+	shown(p, size, pc);
 	rt_emit_range(RT_OP_WRITE, p, size < WRITTEN_MAX ? size : WRITTEN_MAX, pc);
 }
 
 /*
  * What was there is no more. Uses that are not ordered with this are seen, as those of a freed block are. Where other
- * addresses show the memory they are not, as these uses may be by those.
+ * addresses show the memory they are not, as these uses may be by those: then false.
  */
-static void writes_over(const void *p, size_t size, bool elsewhere, uintptr_t pc)
+static bool writes_over(const void *p, size_t size, uintptr_t pc)
 {
-	if (size && !elsewhere)
+	if (rt_place_elsewhere((uintptr_t)p, size))
+		return false;
+	if (size)
 		rt_emit_write((uintptr_t)p, size < WRITTEN_MAX ? size : WRITTEN_MAX, pc, RT_F_FREE);
+	return true;
 }
 
 void rt_map_over(const void *p, size_t size, uintptr_t pc)
 {
-	bool elsewhere = rt_place_elsewhere((uintptr_t)p, size);
-
+	writes_over(p, size, pc);
 	rt_place_forget((uintptr_t)p, size, pc);
-	writes_over(p, size, elsewhere, pc);
 }
 
 void rt_map_ends(const void *p, size_t size, uintptr_t pc)
@@ -51,8 +58,9 @@ void rt_map_ends(const void *p, size_t size, uintptr_t pc)
 void rt_map_moves(void *at, size_t old_size, size_t size, int flags, uintptr_t pc)
 {
 	if (flags & MREMAP_MAYMOVE && old_size) {
-		writes_over(at, old_size, rt_place_elsewhere((uintptr_t)at, old_size), pc);
-		rt_emit_sync(RT_OP_UNMAP, (uintptr_t)at, old_size, pc, 0);
+		if (writes_over(at, old_size, pc))
+			rt_emit_sync(RT_OP_UNMAP, (uintptr_t)at, old_size, pc, 0);
+		rt_place_moved((uintptr_t)at + RT_PLACE_MOVING, old_size, (uintptr_t)at, old_size, pc);
 	} else if (size < old_size) {
 		rt_map_ends((char *)at + size, old_size - size, pc);
 	}
@@ -60,15 +68,21 @@ void rt_map_moves(void *at, size_t old_size, size_t size, int flags, uintptr_t p
 
 void rt_map_moved(void *p, void *at, size_t old_size, size_t size, int flags, uintptr_t pc)
 {
-	bool moves = flags & MREMAP_MAYMOVE;
-	if (p == MAP_FAILED) {
-		if (moves && old_size)
-			rt_map_begins(at, old_size, pc);
-	} else if (moves) {
-		rt_map_begins(p, size, pc);
-		rt_place_moved((uintptr_t)p, size, (uintptr_t)at, old_size, pc);
+	bool moves = flags & MREMAP_MAYMOVE && old_size, failed = p == MAP_FAILED;
+	uintptr_t from = (uintptr_t)at;
+	if (moves)
+		from += RT_PLACE_MOVING;
+	if (failed) {
+		p = at;
+		size = old_size;
+	}
+	if (moves || (!failed && !old_size)) {
+		if (!rt_place_elsewhere(from, old_size))
+			rt_map_begins(p, size, pc);
+		rt_place_moved((uintptr_t)p, size, from, old_size, pc);
 	} else if (size > old_size) {
 		rt_map_begins((char *)p + old_size, size - old_size, pc);
+		rt_place_moved((uintptr_t)p, size, from, old_size, pc);
 	}
 }
 
@@ -102,7 +116,7 @@ void rt_map_attached(int id, void *p, uintptr_t pc)
 		atomic_store(&any_shared, true);
 	if (p == MAP_FAILED || !rt_recording() || RT_SYSCALL(SYS_shmctl, id, IPC_STAT, &segment) != 0)
 		return;
-	rt_map_begins(p, segment.shm_segsz, pc);
+	shown(p, segment.shm_segsz, pc);
 	rt_place_add(p, segment.shm_segsz, UINT64_MAX, (uint64_t)id, 0, pc);
 	for (unsigned i = 0; i < ATTACHED_MAX; i++) {
 		uintptr_t none = 0;
@@ -126,12 +140,18 @@ void rt_map_detaches(const void *p, uintptr_t pc)
 	}
 }
 
-void rt_map_is_file(void *p, size_t size, int flags, int fd, uint64_t offset, uintptr_t pc)
+void rt_map_maps(void *p, size_t size, int flags, int fd, uint64_t offset, uintptr_t pc)
 {
 	struct stat is;
-	if (p != MAP_FAILED && flags & MAP_SHARED)
+	if (p == MAP_FAILED)
+		return;
+	if (flags & MAP_SHARED)
 		atomic_store(&any_shared, true);
-	if (p != MAP_FAILED && flags & MAP_SHARED && !(flags & MAP_ANONYMOUS) && fd >= 0 &&
-	    RT_SYSCALL(SYS_fstat, fd, &is) == 0)
+	if (!(flags & MAP_SHARED) || flags & MAP_ANONYMOUS || fd < 0) {
+		rt_map_begins(p, size, pc);
+		return;
+	}
+	shown(p, size, pc);
+	if (RT_SYSCALL(SYS_fstat, fd, &is) == 0)
 		rt_place_add(p, size, is.st_dev, is.st_ino, offset, pc);
 }

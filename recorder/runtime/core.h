@@ -283,9 +283,11 @@ static inline void rt_new_epoch(struct rt_slot *slot)
 /*
  * The address by which what synchronises at p is known, as a part of a file may be mapped at two. A mapping is added
  * with the part of the file that it shows, and forgotten when it, or a part of it, ends. It has moved from `from`,
- * where it had old_size bytes; with old_size 0 it is there once more, perhaps without a file. rt_place_elsewhere: true
- * if other addresses show a part of the memory.
+ * where it had old_size bytes; with old_size 0 it is there once more, perhaps without a file. While the kernel moves
+ * it, others may map where it was: meanwhile it is RT_PLACE_MOVING further on. rt_place_elsewhere: true if other
+ * addresses show a part of the memory, or have.
  */
+#define RT_PLACE_MOVING UINT64_C(0x800000000000)
 extern bool rt_place_twice; /* something is */
 uintptr_t rt_place_first(uintptr_t p);
 static inline uintptr_t rt_place(uintptr_t p)

@@ -435,7 +435,7 @@ static void sync_or_drop(unsigned op, uint64_t operand, uint64_t arg, uintptr_t 
 
 void rt_emit_sync(unsigned op, uint64_t operand, uint64_t arg, uintptr_t pc, unsigned flags)
 {
-	if (op != RT_OP_MAP && op != RT_OP_UNMAP && op != RT_OP_NEW_MEMORY) {
+	if (!rt_op_is_range(op)) {
 		operand = rt_place(operand);
 		arg = op == RT_OP_WAIT_BEGIN || op == RT_OP_WAIT_END ? rt_place(arg) : arg;
 	}

@@ -3,12 +3,14 @@
 #define RECORDER_RUNTIME_SHARED_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define RT_SHARED_MAX 256u
 struct rt_shared {
-	uintptr_t at, size, first; /* at 0: free; first: where this part was mapped first */
+	uintptr_t at, size, known; /* at 0: free; known: where this part was mapped first */
 	uint64_t device, inode, offset;
+	bool twice; /* another address has shown the memory, too, and may no longer */
 };
 
 /*
@@ -33,7 +35,7 @@ static inline uintptr_t rt_shared_first(struct rt_shared_table *table, uintptr_t
 		for (unsigned i = 0; i < RT_SHARED_MAX; i++) {
 			uintptr_t at = __atomic_load_n(&items[i].at, __ATOMIC_RELAXED);
 			if (at && p - at < __atomic_load_n(&items[i].size, __ATOMIC_RELAXED)) {
-				known = __atomic_load_n(&items[i].first, __ATOMIC_RELAXED) + (p - at);
+				known = __atomic_load_n(&items[i].known, __ATOMIC_RELAXED) + (p - at);
 				break;
 			}
 		}

@@ -31,7 +31,7 @@ enum { SEQ_CST = 5 };  /* memory order, as in <stdatomic.h> */
 
 /* ---- What is executed ---- */
 
-/* The operand of a record: the address by which the memory is known. */
+/* The operand of an atomic operation: the address by which the memory is known. */
 static inline uint64_t operand(UWord at)
 {
 	return (guest_now->twice && *guest_now->twice ? rt_shared_first(guest_now->shared, at) : at) & RT_OPERAND_MAX;
@@ -112,7 +112,7 @@ static inline void record_access(UWord at, unsigned op, UWord w1, UWord place, c
 		g->filter_epoch = s->filter_epoch;
 		guest_epoch(g);
 	}
-	uint64_t key = operand(at);
+	uint64_t key = at & RT_OPERAND_MAX;
 	unsigned stored = op == RT_OP_WRITE ? w1 >> 48 & 31 : 0;
 	if (value && repeats(g, at, key, (uint32_t)place, *value, stored)) {
 		s->skipped++;
@@ -149,7 +149,7 @@ static void range(UWord at, UWord pc, UWord op, UWord size)
 {
 	struct rt_slot *s = guest_slot(guest_now);
 	if (s)
-		ring_range(guest_now, s, (unsigned)op, operand(at), size, pc);
+		ring_range(guest_now, s, (unsigned)op, at & RT_OPERAND_MAX, size, pc);
 }
 
 /* Behind a bus-locked instruction, or xchg. one_shot: it is a compare and exchange, which may fail. */

@@ -67,12 +67,40 @@ START_TEST(a_value_is_divided_with_its_access)
 }
 END_TEST
 
+/* Mapping one of several views says nothing of the memory; what has a spare name is all there is. */
+START_TEST(ranges_are_of_what_has_a_spare_name)
+{
+	struct rt_aliases a = {0};
+	struct rt_event alias = {
+	    .op = RT_OP_ALIAS, .addr = 0x1000, .arg = 0x1000, .value = 0x5000, .flags = RT_F_VALUE};
+	ck_assert(rt_aliases_event(&a, &alias));
+	alias.addr = 0x2000;
+	alias.value = RT_RENAMED;
+	ck_assert(rt_aliases_event(&a, &alias));
+	const enum rt_op ops[] = {RT_OP_MAP, RT_OP_UNMAP, RT_OP_NEW_MEMORY, RT_OP_ALLOC, RT_OP_BEGIN};
+	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+		struct rt_event piece = {.op = ops[i], .addr = 0x1000, .arg = 0x3000}, rest, last;
+		ck_assert(rt_aliases_apply(&a, &piece));
+		ck_assert(rt_aliases_split(&a, &piece, &rest));
+		ck_assert_uint_eq(piece.addr, i < 3 ? 0x1000 : 0x5000);
+		ck_assert(rt_aliases_split(&a, &rest, &last));
+		ck_assert_uint_eq(rest.addr, RT_RENAMED);
+		ck_assert_uint_eq(rest.arg, 0x1000);
+		ck_assert_uint_eq(last.addr, 0x3000);
+	}
+	struct rt_event atomic = {.op = RT_OP_ATOMIC_LOAD, .addr = 0x2000, .arg = 4};
+	ck_assert(!rt_aliases_apply(&a, &atomic)); /* it has the address by which the memory is known */
+	rt_aliases_release(&a);
+}
+END_TEST
+
 SUITE(alias)
 {
 	Suite *suite = suite_create("alias");
 	TCase *table = tcase_create("table");
 	tcase_add_loop_test(table, each_byte_of_an_access_is_where_the_last_event_says, 0, 5);
 	tcase_add_test(table, a_value_is_divided_with_its_access);
+	tcase_add_test(table, ranges_are_of_what_has_a_spare_name);
 	suite_add_tcase(suite, table);
 	return suite;
 }

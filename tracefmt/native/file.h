@@ -8,7 +8,7 @@
 #include "tracefmt/native/column.h"
 
 #define RT_FILE_MAJOR 1 /* a reader refuses a newer one */
-#define RT_FILE_MINOR 13
+#define RT_FILE_MINOR 14
 #define RT_FILE_MINOR_JOINS 13 /* from this one on joins that may give up have RT_F_TIMED */
 
 enum rt_block_kind {
