@@ -114,15 +114,20 @@ static void vectors(unsigned op, const struct iovec *v, unsigned long count, ssi
 		n -= (ssize_t)part;
 	}
 }
+static bool own_process(pid_t pid)
+{
+	return pid == (pid_t)RT_SYSCALL(SYS_getpid);
+}
 CALL(ssize_t, process_vm_readv,
      (pid_t pid, const struct iovec *own, unsigned long n, const struct iovec *other, unsigned long m,
       unsigned long flags),
-     (pid, own, n, other, m, flags), IN_N(other, m * sizeof *other), vectors(RT_OP_WRITE, own, n, r, pc))
+     (pid, own, n, other, m, flags), IN_N(other, m * sizeof *other), vectors(RT_OP_WRITE, own, n, r, pc);
+     if (own_process(pid)) vectors(RT_OP_READ, other, m, r, pc))
 CALL(ssize_t, process_vm_writev,
      (pid_t pid, const struct iovec *own, unsigned long n, const struct iovec *other, unsigned long m,
       unsigned long flags),
      (pid, own, n, other, m, flags), IN_N(other, m * sizeof *other);
-     vectors(RT_OP_READ, own, n, SSIZE_MAX, pc), )
+     vectors(RT_OP_READ, own, n, SSIZE_MAX, pc), if (own_process(pid)) vectors(RT_OP_WRITE, other, m, r, pc))
 CALL(int, shmctl, (int id, int command, struct shmid_ds *data), (id, command, data), if (command == IPC_SET) IN(data),
      if (r >= 0 && command == IPC_STAT) OUT(data))
 

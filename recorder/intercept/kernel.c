@@ -69,6 +69,11 @@ static void vectors(unsigned op, const struct iovec *v, size_t count, size_t n, 
 	}
 }
 
+static bool own_process(pid_t pid)
+{
+	return pid == (pid_t)RT_SYSCALL(SYS_getpid);
+}
+
 static size_t size_of(const struct iovec *v, size_t count)
 {
 	size_t n = 0;

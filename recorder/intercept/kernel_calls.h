@@ -450,11 +450,13 @@ NUMBER(int, SYS_name_to_handle_at, 4, (int, folder, const char *, path, struct f
 /* Other memory, by process */
 NUMBER(ssize_t, SYS_process_vm_readv, 5,
        (pid_t, pid, const struct iovec *, v, size_t, count, const struct iovec *, other, size_t, n),
-       IN_N(other, n * sizeof *other), if (r > 0) vectors(RT_OP_WRITE, v, count, (size_t)r, pc))
+       IN_N(other, n * sizeof *other),
+       WHEN(r > 0, vectors(RT_OP_WRITE, v, count, (size_t)r, pc);
+            if (own_process(pid)) vectors(RT_OP_READ, other, n, (size_t)r, pc)))
 NUMBER(ssize_t, SYS_process_vm_writev, 5,
        (pid_t, pid, const struct iovec *, v, size_t, count, const struct iovec *, other, size_t, n),
        IN_N(other, n * sizeof *other);
-       IN_VECTORS(v, count), )
+       IN_VECTORS(v, count), WHEN(r > 0 && own_process(pid), vectors(RT_OP_WRITE, other, n, (size_t)r, pc)))
 
 /* Queries and settings of the system */
 NUMBER(int, SYS_getrlimit, 2, (unsigned, which, struct rlimit *, to), , WHEN(r == 0, rt_limit_seen(which, to); OUT(to)))

@@ -93,8 +93,10 @@ static void region_end(const struct region *r)
 {
 	come(r->pc);
 	after(r->object + REGION_JOIN, r->pc);
-	if (atomic_load_explicit(&r->tasks, memory_order_relaxed))
+	if (atomic_load_explicit(&r->tasks, memory_order_relaxed)) {
 		after(phase_object(r, r->phase), r->pc);
+		rt_omp_fulfilled(r->pc);
+	}
 }
 
 #define REGION(name, parameters, arguments, plain)                                                                     \
@@ -164,8 +166,10 @@ static void leave(struct context *c, uintptr_t pc)
 	if (!c)
 		return;
 	rt_emit_sync(RT_OP_BARRIER_LEAVE, (uintptr_t)c->region->barrier, team_size(), pc, 0);
-	if (atomic_load_explicit(&c->region->tasks, memory_order_relaxed))
+	if (atomic_load_explicit(&c->region->tasks, memory_order_relaxed)) {
 		after(phase_object(c->region, c->phase), pc);
+		rt_omp_fulfilled(pc);
+	}
 	c->phase++;
 }
 

@@ -50,6 +50,14 @@ static inline void after(uint64_t object, uintptr_t pc)
 	rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0);
 }
 
+/* An event of a detached task has been fulfilled, in any thread: what may have waited for the task comes after. */
+extern _Atomic bool rt_omp_detached; /* there are such tasks; its address is the object */
+static inline void rt_omp_fulfilled(uintptr_t pc)
+{
+	if (atomic_load_explicit(&rt_omp_detached, memory_order_relaxed))
+		after((uintptr_t)&rt_omp_detached, pc);
+}
+
 static inline uint64_t phase_object(const struct region *r, unsigned phase)
 {
 	return r->object + phase % PHASES;

@@ -20,6 +20,7 @@
 
 #define FLAG_FINAL 2u
 #define FLAG_DEPEND 8u
+#define FLAG_DETACH (1u << 13)
 #define FLAG_IF (1u << 10) /* of taskloops */
 #define FLAG_NOGROUP (1u << 11)
 
@@ -129,6 +130,8 @@ static bool depends_already(const struct task *t, size_t i)
 
 static void depends_begin(const struct task *t)
 {
+	if (t->depends)
+		rt_omp_fulfilled(t->pc);
 	for (size_t i = 0; i < t->depends; i++)
 		depend_after(t->parent, t->dependence[i], t->pc);
 	for (size_t i = 0; i < t->depends; i++)
@@ -395,6 +398,8 @@ RT_INTERPOSE(void, GOMP_task,
 		return;
 	}
 	size = make_task(&t, size, &align, flags, depend);
+	if (flags & FLAG_DETACH)
+		atomic_store_explicit(&rt_omp_detached, true, memory_order_relaxed);
 	bool waits = !deferred && flags & FLAG_DEPEND;
 	if (waits)
 		roam(RT_PC);
@@ -414,6 +419,7 @@ static void group_begin(struct context *c)
 static void group_end(struct context *c, uintptr_t pc)
 {
 	after(group_of(c), pc);
+	rt_omp_fulfilled(pc);
 	c->groups--;
 }
 
@@ -450,8 +456,10 @@ RT_INTERPOSE(void, GOMP_taskwait, (void))
 	roam(RT_PC);
 	RT_REAL(GOMP_taskwait)();
 	come(RT_PC);
-	if (rt_omp_current)
+	if (rt_omp_current) {
 		after(rt_omp_current->children, RT_PC);
+		rt_omp_fulfilled(RT_PC);
+	}
 }
 RT_INTERPOSE(void, GOMP_taskwait_depend, (void **depend))
 {
@@ -460,6 +468,7 @@ RT_INTERPOSE(void, GOMP_taskwait_depend, (void **depend))
 	come(RT_PC);
 	for (size_t i = 0; rt_omp_current && i < depend_count(depend); i++)
 		depend_after(rt_omp_current->children, depend_at(depend, i), RT_PC);
+	rt_omp_fulfilled(RT_PC);
 }
 
 RT_INTERPOSE(void, GOMP_taskgroup_start, (void))
@@ -502,13 +511,13 @@ RT_INTERPOSE(void, GOMP_task_reduction_remap, (size_t count, size_t originals, v
 	RT_REAL(GOMP_task_reduction_remap)(count, originals, pointers);
 }
 
-/* The task that waits for the event ends now: recorded for the next barrier. */
+_Atomic bool rt_omp_detached;
+
+/* The task that waits for the event ends now. Which one is not known here, nor need the thread be one of OpenMP's. */
 #define FULFILLS(name, type)                                                                                           \
 	RT_INTERPOSE(void, name, (type e))                                                                             \
 	{                                                                                                              \
-		struct context *c = rt_omp_current;                                                                    \
-		if (c)                                                                                                 \
-			before(phase_object(c->region, c->phase), RT_PC);                                              \
+		before((uintptr_t)&rt_omp_detached, RT_PC);                                                            \
 		wakes();                                                                                               \
 		RT_REAL(name)(e);                                                                                      \
 	}

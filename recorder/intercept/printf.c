@@ -23,7 +23,7 @@ static void prints(FILE *f, const char *format, va_list args, uintptr_t pc)
 		rt_stream_sends(f, pc);
 }
 
-/* After output into memory of `size` bytes. */
+/* After output into memory of `size` bytes; into a new block, which `to` points to then. */
 static int printed(const char *to, size_t size, int n, uintptr_t pc)
 {
 	if (n >= 0 && size > 0)
@@ -31,12 +31,20 @@ static int printed(const char *to, size_t size, int n, uintptr_t pc)
 	return n;
 }
 
+static void allocated(char *const *to, int n, uintptr_t pc)
+{
+	if (n < 0)
+		return;
+	rt_emit_range(RT_OP_WRITE, to, sizeof *to, pc);
+	printed(*to, SIZE_MAX, n, pc);
+}
+
 FORMATS(vprintf, printf, (const char *restrict format), (format), prints(stdout, format, copy, pc), )
 FORMATS(vfprintf, fprintf, (FILE *restrict f, const char *restrict format), (f, format), prints(f, format, copy, pc), )
 FORMATS(vdprintf, dprintf, (int fd, const char *restrict format), (fd, format), prints(NULL, format, copy, pc);
         rt_fd_publishes(fd, NULL, 0, pc), )
 FORMATS(vasprintf, asprintf, (char **restrict to, const char *restrict format), (to, format),
-        prints(NULL, format, copy, pc), if (n >= 0) printed(*to, SIZE_MAX, n, pc))
+        prints(NULL, format, copy, pc), allocated(to, n, pc))
 FORMATS(vsprintf, sprintf, (char *restrict to, const char *restrict format), (to, format),
         prints(NULL, format, copy, pc), printed(to, SIZE_MAX, n, pc))
 FORMATS(vsnprintf, snprintf, (char *restrict to, size_t size, const char *restrict format), (to, size, format),
@@ -51,7 +59,7 @@ FORMATS(__vdprintf_chk, __dprintf_chk, (int fd, int flag, const char *restrict f
         prints(NULL, format, copy, pc);
         rt_fd_publishes(fd, NULL, 0, pc), )
 FORMATS(__vasprintf_chk, __asprintf_chk, (char **restrict to, int flag, const char *restrict format),
-        (to, flag, format), prints(NULL, format, copy, pc), if (n >= 0) printed(*to, SIZE_MAX, n, pc))
+        (to, flag, format), prints(NULL, format, copy, pc), allocated(to, n, pc))
 FORMATS(__vsprintf_chk, __sprintf_chk, (char *restrict to, int flag, size_t room, const char *restrict format),
         (to, flag, room, format), prints(NULL, format, copy, pc), printed(to, SIZE_MAX, n, pc))
 FORMATS(__vsnprintf_chk, __snprintf_chk,

@@ -286,9 +286,6 @@ CALL(FILE *, tmpfile, (void), (), HEAP, rt_fd_opened(r ? r->_fileno : -1))
 CALL(FILE *, tmpfile64, (void), (), HEAP, rt_fd_opened(r ? r->_fileno : -1))
 CALL(FILE *, fdopen, (int fd, const char *mode), (fd, mode), rt_fd_uses(fd, pc); STR(mode); HEAP, )
 CALL(FILE *, fmemopen, (void *memory, size_t size, const char *mode), (memory, size, mode), STR(mode); HEAP, )
-CALL(FILE *, fopencookie, (void *restrict cookie, const char *restrict mode, cookie_io_functions_t functions),
-     (cookie, mode, functions), STR(mode);
-     HEAP, )
 CALL(FILE *, open_memstream, (char **text, size_t *size), (text, size), HEAP, opened_memory(r, text, size))
 CALL(FILE *, open_wmemstream, (wchar_t * *text, size_t *size), (text, size), HEAP, opened_memory(r, text, size))
 

@@ -267,8 +267,8 @@ bool rt_place_elsewhere(uintptr_t p, size_t size)
 }
 
 /*
- * A file, when no address shows it. Whoever maps it then comes after those who have unmapped it: locks in it may have
- * another name from then on.
+ * A file, when no address shows it. A thread that maps it then comes after those that have unmapped it: locks in it may
+ * have another name from then on.
  */
 static uint64_t file_object(uint64_t device, uint64_t inode)
 {

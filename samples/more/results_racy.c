@@ -32,9 +32,11 @@
 #include <sys/statfs.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #ifndef RACE_FREE
@@ -71,25 +73,28 @@ static void fill(volatile char *p)
 	}
 static volatile double half = 0.5;
 static void (*volatile both_of)(double, double *, double *) = sincos; /* or the compiler calls one of the two */
+#define BYTES(at) &(struct iovec){at, 8}, 1
 #define NAME_OF(address) (void *)&(address), sizeof(address)
 
-PASSED(by_frexp, USE(frexp(half, p) > 1))                                                          /* @frexp */
-PASSED(by_modf, USE(modf(half, p) > 1))                                                            /* @modf */
-PASSED(by_remquo, USE(remquo(half, 2, p) > 1))                                                     /* @remquo */
-PASSED(by_sincos, both_of(half, p, (double *)own))                                                 /* @sincos */
-PASSED(by_lgamma_r, USE(lgamma_r(half, p) > 9))                                                    /* @lgamma_r */
-PASSED(by_rand_r, USE(rand_r(p)))                                                                  /* @rand_r */
-PASSED(by_erand48, USE(erand48(p) > 2))                                                            /* @erand48 */
-PASSED(by_initstate_r, initstate_r(1, p, 64, (struct random_data *)own))                           /* @initstate_r */
-PASSED(by_mbstowcs, USE(mbstowcs(p, "abc", 8)))                                                    /* @mbstowcs */
-PASSED(of_mbstowcs, USE(mbstowcs((wchar_t *)own, p, 100)))                                         /* @of_mbstowcs */
-PASSED(by_wcstombs, USE(wcstombs(p, L"abc", 8)))                                                   /* @wcstombs */
-PASSED(by_mbrtowc, USE(mbrtowc(p, "a", 1, &(mbstate_t){0})))                                       /* @mbrtowc */
-PASSED(by_wcrtomb, USE(wcrtomb(p, L'a', &(mbstate_t){0})))                                         /* @wcrtomb */
-PASSED(by_wcscpy, wcscpy(p, L"abc"))                                                               /* @wcscpy */
-PASSED(by_wcscat, wcscat(wmemset(p, 0, 1), L"abc"))                                                /* @wcscat */
-PASSED(by_swprintf, swprintf(p, 9, L"%d", 7))                                                      /* @swprintf */
-PASSED(by_wmemset, wmemset(p, L'x', 3))                                                            /* @wmemset */
+PASSED(by_asprintf, USE(asprintf(p, "%d", 1)))                                        /* @asprintf */
+PASSED(of_process_vm_readv, USE(process_vm_readv(getpid(), BYTES(own), BYTES(p), 0))) /* @process_vm_readv */
+PASSED(by_frexp, USE(frexp(half, p) > 1))                                             /* @frexp */
+PASSED(by_modf, USE(modf(half, p) > 1))                                               /* @modf */
+PASSED(by_remquo, USE(remquo(half, 2, p) > 1))                                        /* @remquo */
+PASSED(by_sincos, both_of(half, p, (double *)own))                                    /* @sincos */
+PASSED(by_lgamma_r, USE(lgamma_r(half, p) > 9))                                       /* @lgamma_r */
+PASSED(by_rand_r, USE(rand_r(p)))                                                     /* @rand_r */
+PASSED(by_erand48, USE(erand48(p) > 2))                                               /* @erand48 */
+PASSED(by_initstate_r, initstate_r(1, p, 64, (struct random_data *)own))              /* @initstate_r */
+PASSED(by_mbstowcs, USE(mbstowcs(p, "abc", 8)))                                       /* @mbstowcs */
+PASSED(of_mbstowcs, USE(mbstowcs((wchar_t *)own, p, 100)))                            /* @of_mbstowcs */
+PASSED(by_wcstombs, USE(wcstombs(p, L"abc", 8)))                                      /* @wcstombs */
+PASSED(by_mbrtowc, USE(mbrtowc(p, "a", 1, &(mbstate_t){0})))                          /* @mbrtowc */
+PASSED(by_wcrtomb, USE(wcrtomb(p, L'a', &(mbstate_t){0})))                            /* @wcrtomb */
+PASSED(by_wcscpy, wcscpy(p, L"abc"))                                                  /* @wcscpy */
+PASSED(by_wcscat, wcscat(wmemset(p, 0, 1), L"abc"))                                   /* @wcscat */
+PASSED(by_swprintf, swprintf(p, 9, L"%d", 7))                                         /* @swprintf */
+PASSED(by_wmemset, wmemset(p, L'x', 3))                                               /* @wmemset */
 PASSED(of_regexec, (regcomp((regex_t *)own, "x", 0), USE(regexec((regex_t *)own, p, 0, NULL, 0)))) /* @regexec */
 PASSED(by_regcomp, USE(regcomp(p, "x", 0)))                                                        /* @regcomp */
 PASSED(of_iconv_open, USE(iconv_open(p, "x") == NULL))                                             /* @iconv_open */
@@ -169,7 +174,8 @@ int main(void)
 	{                                                                                                              \
 		name##_first, name##_second                                                                            \
 	}
-	static void *(*const parts[][2])(void *) = {BOTH(by_frexp),           BOTH(by_modf),
+	static void *(*const parts[][2])(void *) = {BOTH(by_asprintf),        BOTH(of_process_vm_readv),
+	                                            BOTH(by_frexp),           BOTH(by_modf),
 	                                            BOTH(by_remquo),          BOTH(by_sincos),
 	                                            BOTH(by_lgamma_r),        BOTH(by_rand_r),
 	                                            BOTH(by_erand48),         BOTH(by_initstate_r),

@@ -93,6 +93,31 @@ PART(write_unlocked)
 	return NULL;
 }
 
+/* What a stream of one's own calls, it calls with its lock held. */
+static FILE *own;
+static int written;
+static ssize_t write_own(void *unused, const char *text, size_t size)
+{
+	(void)unused;
+	(void)text;
+	written++; /* @written */
+	return (ssize_t)size;
+}
+PART(write_by_own)
+{
+	fputs("x", own);
+	fflush(own);
+	return NULL;
+}
+PART(write_beside)
+{
+	if (RACE_FREE)
+		return write_by_own(NULL);
+	LATER;
+	written++; /* @beside */
+	return NULL;
+}
+
 /* A stream is closed when the other thread is done with it, or is not. */
 static FILE *closed;
 PART(closed_early)
@@ -117,10 +142,12 @@ int main(void)
 		parts[i]();
 	file = tmpfile();
 	closed = tmpfile();
-	if (!file || !closed)
+	own = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_own});
+	if (!file || !closed || !own)
 		return 1;
 	both(count, count);
 	both(write_unlocked, write_unlocked);
+	both(write_by_own, write_beside);
 	both(used_late, closed_early);
 	return 0;
 }

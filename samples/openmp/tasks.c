@@ -1,11 +1,12 @@
 /*
  * OpenMP: tasks that are waited for by taskwait, by the end of their group, by a barrier, by what depends on them, and
- * taskloops; that exclude each other; that are not deferred; that use the same stack and what is local to a thread, as
- * one thread runs many. No race.
+ * taskloops; that an event ends; that exclude each other; that are not deferred; that use the same stack and what is
+ * local to a thread, as one thread runs many. No race.
  */
 #include <errno.h>
 #include <omp.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@ int exclusive, included, sum;
 int by_number[8];
 pthread_key_t key;
 _Thread_local int scratch, *cache;
-int one, two, inner, outer, late, first, second, third, cells[N], total;
+int one, two, inner, outer, late, first, second, third, cells[N], total, detached;
 
 static int fibonacci(int n)
 {
@@ -136,6 +137,32 @@ static void stacks(void)
 }
 
 /* clang-format off */ /* version 14 takes braces behind a pragma for others */
+/* Another thread, which is none of OpenMP's, ends the task. */
+static omp_event_handle_t event;
+static sem_t begun;
+static void *outside(void *unused)
+{
+	sem_wait(&begun);
+	detached = 1;
+	omp_fulfill_event(event);
+	return unused;
+}
+static void detach(void)
+{
+	omp_event_handle_t e;
+	pthread_t thread;
+	pthread_create(&thread, NULL, outside, NULL);
+#pragma omp task detach(e) depend(out : detached)
+	{
+		event = e;
+		sem_post(&begun);
+	}
+#pragma omp task depend(in : detached)
+	total += detached;
+#pragma omp taskwait
+	pthread_join(thread, NULL);
+}
+
 int main(void)
 {
 	pthread_key_create(&key, free);
@@ -181,6 +208,10 @@ int main(void)
 			}
 		}
 	}
+	sem_init(&begun, 0, 0);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	detach();
 #pragma omp parallel num_threads(1)
 	{
 		stacks();

@@ -1,20 +1,49 @@
 /*
  * OpenMP: a task that is not waited for, a grandchild that taskwait does not wait for, siblings without a dependence,
- * a dependence that cousins do not have, one that excludes no reader, and a taskloop without its group. Which thread
- * runs which task, and when, makes no difference: one alone runs all of them in the last region.
+ * a dependence that cousins do not have, one that excludes no reader, a taskloop without its group, and an event that
+ * has not come. Which thread runs which task, and when, makes no difference: one alone runs all of them in the last
+ * region.
  */
 #include <omp.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <unistd.h>
 
 enum { N = 6 };
 
-int one, grandchild, siblings, cells[N], total, cousins, excluded, alone, seen;
+int one, grandchild, siblings, cells[N], total, cousins, excluded, alone, seen, detached;
 
 /* Tasks begin when another thread comes for them: the one that made them is slow. */
 static void other_thread(void)
 {
 	usleep(20000);
+}
+
+/* Another thread, which is none of OpenMP's, ends the task. */
+static omp_event_handle_t event;
+static sem_t begun;
+static void *outside(void *unused)
+{
+	sem_wait(&begun);
+	detached = 1; /* @outside */
+	omp_fulfill_event(event);
+	return unused;
+}
+static void detach(void)
+{
+	omp_event_handle_t e;
+	pthread_t thread;
+	pthread_create(&thread, NULL, outside, NULL);
+#pragma omp task detach(e) depend(out : detached)
+	{
+		event = e;
+		sem_post(&begun);
+	}
+	other_thread();
+	total += detached; /* @not_fulfilled */
+#pragma omp taskwait
+	pthread_join(thread, NULL);
 }
 
 int main(void)
@@ -77,6 +106,10 @@ int main(void)
 		for (int i = 0; i < N; i++)
 			total += cells[i]; /* @not_waited */
 	}
+	sem_init(&begun, 0, 0);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	detach();
 #pragma omp parallel num_threads(1)
 	for (int i = 0; i < 2; i++) {
 #pragma omp task
