@@ -16,13 +16,13 @@ static int wait_by_turns(pthread_barrier_t *barrier, unsigned parties, uintptr_t
 {
 	struct rt_blocking b __attribute__((cleanup(rt_blocking_left))) = {
 	    .op = RT_OP_BARRIER_LEAVE, .object = (uintptr_t)barrier, .pc = pc};
-	if (rt_turn_waiters(RT_OP_BARRIER_LEAVE, (uintptr_t)barrier) + 1 >= parties) {
-		rt_turn_wakes(RT_OP_BARRIER_LEAVE, (uintptr_t)barrier, UINT32_MAX);
+	if (rt_turn_waiters(RT_OP_BARRIER_LEAVE, rt_place((uintptr_t)barrier)) + 1 >= parties) {
+		rt_turn_wakes(RT_OP_BARRIER_LEAVE, rt_place((uintptr_t)barrier), UINT32_MAX);
 		return PTHREAD_BARRIER_SERIAL_THREAD;
 	}
 	rt_blocking_begin(&b);
 	b.given = true;
-	if (rt_turn_block(RT_OP_BARRIER_LEAVE, (uintptr_t)barrier, RT_FOREVER, false) != RT_TURN_FREE)
+	if (rt_turn_block(RT_OP_BARRIER_LEAVE, rt_place((uintptr_t)barrier), RT_FOREVER, false) != RT_TURN_FREE)
 		return 0;
 	return real_wait(barrier);
 }

@@ -48,9 +48,9 @@ void rt_wait_end(struct rt_wait *w)
 static int take_again(const struct rt_wait *w, unsigned flags)
 {
 	int result;
-	rt_turn_step(RT_OP_WAIT_END, (uintptr_t)w->cond, (uintptr_t)w->mutex, w->pc, flags, true);
+	rt_turn_step(RT_OP_WAIT_END, rt_place((uintptr_t)w->cond), rt_place((uintptr_t)w->mutex), w->pc, flags, true);
 	while ((result = rt_mutex_take(w->mutex)) == EBUSY)
-		if (rt_turn_block(RT_OP_ACQUIRE, (uintptr_t)w->mutex, RT_FOREVER, false) == RT_TURN_FREE)
+		if (rt_turn_block(RT_OP_ACQUIRE, rt_place((uintptr_t)w->mutex), RT_FOREVER, false) == RT_TURN_FREE)
 			return RT_REAL(pthread_mutex_lock)(w->mutex);
 	return result;
 }
@@ -67,13 +67,13 @@ int rt_wait_by_turns(struct rt_wait *w, unsigned flags, struct rt_until until)
 	int result = RT_REAL(pthread_mutex_unlock)(w->mutex);
 	if (result != 0)
 		return result;
-	rt_turn_gives((uintptr_t)w->mutex);
+	rt_turn_gives(rt_place((uintptr_t)w->mutex));
 	rt_blocking_begin(&b);
 	enum rt_turn_result woken = RT_TURN_AGAIN;
 	if (rt_turn_is_spurious())
 		w->flags = flags |= RT_F_TIMED; /* it may return unsignalled */
 	else
-		woken = rt_turn_block(RT_OP_WAIT_END, (uintptr_t)w->cond, until, true);
+		woken = rt_turn_block(RT_OP_WAIT_END, rt_place((uintptr_t)w->cond), until, true);
 	result = take_again(w, flags);
 	if (woken == RT_TURN_CANCELED)
 		rt_testcancel(w->pc);

@@ -125,14 +125,14 @@ bool rt_futex_by_turns(const long given[6], uintptr_t pc, long *result)
 	if (!rt_turn_mine())
 		return false;
 	if (!waits && !wakes) {
-		rt_turn_wakes(RT_OP_HB_AFTER, (uintptr_t)word, UINT32_MAX);
+		rt_turn_wakes(RT_OP_HB_AFTER, rt_place((uintptr_t)word), UINT32_MAX);
 		if (command == FUTEX_WAKE_OP)
-			rt_turn_wakes(RT_OP_HB_AFTER, (uintptr_t)other, UINT32_MAX);
+			rt_turn_wakes(RT_OP_HB_AFTER, rt_place((uintptr_t)other), UINT32_MAX);
 		return false;
 	}
 	if (wakes) {
 		rt_futex_begins(word, operation, other, pc);
-		unsigned woken = rt_turn_wakes(RT_OP_HB_AFTER, (uintptr_t)word, (unsigned)given[2]);
+		unsigned woken = rt_turn_wakes(RT_OP_HB_AFTER, rt_place((uintptr_t)word), (unsigned)given[2]);
 		*result = RT_SYSCALL(SYS_futex, word, operation, (unsigned)given[2] - woken, 0, 0, given[5]);
 		*result = woken + (*result > 0 ? *result : 0);
 	} else {
@@ -141,7 +141,7 @@ bool rt_futex_by_turns(const long given[6], uintptr_t pc, long *result)
 		*result = -1;
 		if (__atomic_load_n(word, __ATOMIC_SEQ_CST) == (uint32_t)given[2]) {
 			errno = ETIMEDOUT;
-			if (rt_turn_block(RT_OP_HB_AFTER, (uintptr_t)word, until, false) != RT_TURN_TIMEOUT)
+			if (rt_turn_block(RT_OP_HB_AFTER, rt_place((uintptr_t)word), until, false) != RT_TURN_TIMEOUT)
 				*result = 0;
 			if (rt_turn_is_last_chance() && __atomic_load_n(word, __ATOMIC_SEQ_CST) == (uint32_t)given[2])
 				return false;

@@ -33,7 +33,7 @@ bool rt_blocking_turns(struct rt_blocking *b, struct rt_until until)
 	bool cancelable = b->op == RT_OP_SEM_WAIT || b->op == RT_OP_JOIN;
 	if (b->shared)
 		rt_turn_shares();
-	switch (rt_turn_block(b->op, b->object, until, cancelable)) {
+	switch (rt_turn_block(b->op, rt_place(b->object), until, cancelable)) {
 	case RT_TURN_AGAIN:
 		again = true;
 		break;

@@ -7,6 +7,7 @@
 #ifndef RECORDER_RUNTIME_BLOCKING_H
 #define RECORDER_RUNTIME_BLOCKING_H
 
+#include "recorder/runtime/core.h"
 #include "recorder/runtime/recorder.h"
 #include "recorder/runtime/turn.h"
 
@@ -84,7 +85,7 @@ static inline int rt_blocking_result(struct rt_blocking *b, int result)
 		                                                  .flags = (how) & ~RT_HOW_SHARED,                     \
 		                                                  .shared = (how)&RT_HOW_SHARED};                      \
 		int rt_blocking_turn;                                                                                  \
-		rt_turn_step(operation, (uintptr_t)(what), 0, caller, (how) & ~RT_HOW_SHARED, true);                   \
+		rt_turn_step(operation, rt_place((uintptr_t)(what)), 0, caller, (how) & ~RT_HOW_SHARED, true);         \
 		do                                                                                                     \
 			rt_blocking_turn = (try);                                                                      \
 		while (rt_blocking_turn == (busy) && rt_blocking_turns(&rt_blocking_call, until));                     \

@@ -561,7 +561,7 @@ grep -c 'without value' values >none
 [ "$(cat none)" = 0 ] || wrong "$(cat none) writes have no value"
 
 # Waits for conditions that end without a signal: if asked for.
-for kind in 1 2 3 4; do
+for kind in 1 2 3 4 5; do
 	${CC:-gcc} -g -O1 -fsanitize=thread -Wno-tsan -DKIND=$kind "$top/tests/cases/serial_kinds.c" -o kind$kind -pthread || exit 1
 done
 for seed in 1 2 3 4 5 6 7 8 9 10; do
@@ -573,6 +573,11 @@ for seed in 1 2 3 4 5 6 7 8 9 10; do
 done >out 2>&1
 grep -q EARLY out || wrong "--spurious: each wait had its signal"
 run 2 record --spurious ./kind1
+
+# What is mapped at two addresses is one object, for turns too.
+for seed in 1 2 3; do
+	run 0 record --serial=$seed -o k.zst ./kind5
+done
 
 # System V semaphores are known: their threads wait by turns. A child may give one as well.
 "$RACETRACE" record -o k.zst ./kind2 >out 2>&1
