@@ -122,46 +122,6 @@ bool rt_follow_pending(const struct rt_task *a, const struct rt_task *b)
 	       (rt_follow_is_plain(a->next.op) || rt_follow_is_plain(b->next.op));
 }
 
-/* True if the thread is about to acquire what one of the other threads of the goal holds. */
-static bool is_held(const struct rt_step *e, uint32_t thread)
-{
-	if (e->op != RT_OP_ACQUIRE && e->op != RT_OP_ACQUIRE_SHARED)
-		return false;
-	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++) {
-		const struct rt_plan_held *h = rt_follow_held(&states()[rt_follow_plan->goals[i].thread], e->object);
-
-		if (rt_follow_plan->goals[i].thread != thread && h && !(h->shared && e->op == RT_OP_ACQUIRE_SHARED))
-			return true;
-	}
-	return false;
-}
-
-/* True if it joins one of the threads of the goal, which has not ended. */
-static bool is_joined(const struct rt_step *e)
-{
-	const struct rt_task *joined = rt_sched_task((uint32_t)e->object);
-
-	for (uint32_t i = 0; joined && i < rt_follow_plan->goal_count; i++)
-		if (rt_follow_task(rt_follow_plan->goals[i].thread) == joined)
-			return true;
-	return false;
-}
-
-/* Each thread is at an acquire or a join that another one of them blocks, so none can ever go on. */
-static bool cycle_stands(void)
-{
-	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++) {
-		const struct rt_task *task = rt_follow_task(rt_follow_plan->goals[i].thread);
-		const struct rt_step *next = task ? &task->next : NULL;
-
-		if (!next || next->flags & RT_F_TIMED)
-			return false;
-		if (next->op == RT_OP_JOIN ? !is_joined(next) : !is_held(next, rt_follow_plan->goals[i].thread))
-			return false;
-	}
-	return rt_follow_plan->goal_count != 0;
-}
-
 static bool sequence_ran(void)
 {
 	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++)
@@ -205,7 +165,7 @@ static void look_at_goal(void)
 	                   ? rt_follow_pending(rt_follow_task(rt_follow_plan->goals[0].thread),
 	                                       rt_follow_task(rt_follow_plan->goals[1].thread))
 	               : rt_follow_plan->kind == RT_PLAN_SEQUENCE ? sequence_ran()
-	                                                          : cycle_stands();
+	                                                          : rt_follow_cycle_stands();
 	uint32_t last = rt_follow_plan->goal_count ? rt_follow_plan->goals[rt_follow_plan->goal_count - 1].thread : 0;
 	struct rt_task *task = rt_follow_task(last);
 

@@ -1,6 +1,6 @@
 /*
  * What the parts of the strategy `follow` share: follow.c follows the plan, match.c compares the program's steps with
- * its marks, seek.c and sequence.c look for the goal where the plan has no steps.
+ * its marks, cycle.c knows a deadlock, seek.c and sequence.c look for the goal where the plan has no steps.
  */
 #ifndef RECORDER_SCHED_FOLLOW_H
 #define RECORDER_SCHED_FOLLOW_H
@@ -48,6 +48,8 @@ struct rt_task *rt_follow_task(uint32_t thread);
 /* The task, if it is one of the n. */
 struct rt_task *rt_follow_among(struct rt_task *const *enabled, unsigned n, const struct rt_task *task);
 
+/* True if each thread of the goal waits for a lock of another one, or for its end, so that none can ever go on. */
+bool rt_follow_cycle_stands(void);
 /* What the step that a thread is about to execute is to its next mark. */
 enum meets rt_follow_compare(state_t *s, const struct rt_step *e);
 /* The step as an event of the plan. */

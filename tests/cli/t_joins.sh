@@ -59,4 +59,43 @@ holds 'any(.anomalies[]; .kind == "deadlock" and .verdict == "confirmed")'
 run 0 record -o timed.zst ./app timed
 run 0 analyze --format json timed.zst
 holds '.anomalies == []'
+
+# The thread that is joined has been signalled, and takes its mutex again at the end of its wait.
+cat >waits.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t state = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
+static int go;
+static void *work(void *arg)
+{
+	pthread_mutex_lock(&state);
+	while (!go)
+		pthread_cond_wait(&ready, &state);
+	pthread_mutex_unlock(&state);
+	return arg;
+}
+int main(void)
+{
+	pthread_t worker;
+	pthread_create(&worker, NULL, work, NULL);
+	usleep(300000);
+	pthread_mutex_lock(&state);
+	go = 1;
+	pthread_cond_signal(&ready);
+	pthread_mutex_unlock(&state);
+	usleep(300000);
+	pthread_mutex_lock(&state);
+	pthread_join(worker, NULL);
+	return pthread_mutex_unlock(&state);
+}
+END
+gcc -g -O1 -fsanitize=thread waits.c -o waits -lpthread || exit 1
+run 0 record -o waits.zst ./waits
+run 1 analyze --format json waits.zst
+holds '[.anomalies[] | [.verdict, .events[0].op]] | sort == [["proved", "acquire"], ["proved", "wait-end"]]'
+for id in D1 D2; do
+	run 0 replay --format json waits.zst --anomaly $id -- ./waits
+	holds 'any(.anomalies[]; .id == "'$id'" and .verdict == "confirmed")'
+done
 exit $fail

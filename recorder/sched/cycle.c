@@ -1,0 +1,49 @@
+/* Whether a plan's deadlock stands; see follow.h. */
+#include "recorder/sched/follow.h"
+#include "recorder/sched/sched.h"
+
+/* The lock that the thread is about to acquire, also at the end of a wait that was signalled; 0: none. */
+static uint64_t lock_wanted(const struct rt_task *task)
+{
+	if (task->next.op == RT_OP_WAIT_END)
+		return task->next.arg;
+	return rt_step_acquires(&task->next) && !(task->next.flags & RT_F_TIMED) ? task->next.object : 0;
+}
+
+/* True if one of the other threads of the goal holds the lock. */
+static bool is_held(uint64_t lock, bool shared, uint32_t thread)
+{
+	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++) {
+		const struct rt_plan_held *h = rt_follow_held(&states()[rt_follow_plan->goals[i].thread], lock);
+
+		if (rt_follow_plan->goals[i].thread != thread && h && !(h->shared && shared))
+			return true;
+	}
+	return false;
+}
+
+/* True if it joins one of the threads of the goal, which has not ended. */
+static bool is_joined(const struct rt_step *e)
+{
+	const struct rt_task *joined = e->flags & RT_F_TIMED ? NULL : rt_sched_task((uint32_t)e->object);
+
+	for (uint32_t i = 0; joined && i < rt_follow_plan->goal_count; i++)
+		if (rt_follow_task(rt_follow_plan->goals[i].thread) == joined)
+			return true;
+	return false;
+}
+
+/* Each thread is at an acquire or a join that another one of them blocks, so none can ever go on. */
+bool rt_follow_cycle_stands(void)
+{
+	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++) {
+		uint32_t thread = rt_follow_plan->goals[i].thread;
+		const struct rt_task *task = rt_follow_task(thread);
+		uint64_t lock = task ? lock_wanted(task) : 0;
+		bool joins = task && task->next.op == RT_OP_JOIN && is_joined(&task->next);
+
+		if (!joins && (!lock || !is_held(lock, task->next.op == RT_OP_ACQUIRE_SHARED, thread)))
+			return false;
+	}
+	return rt_follow_plan->goal_count != 0;
+}
