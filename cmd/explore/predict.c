@@ -5,10 +5,9 @@
  * which a thread's turn comes between two of another. And a run
  * whose threads are held at the places of all races, as RaceFuzzer does at those of one: each meeting goes either way,
  * where a schedule has one meeting of one pair. The same for atomicity violations, ASVs and deadlocks: first, if they
- * are many. And a run in which threads are held at every lock, if some pair was
- * never seen the other way round: it turns round many at once. The most promising run is first: of what a run with new
- * code showed, then by verdict and rank. If there is none left, threads take random turns, or are held at races, until
- * that brings nothing new several times.
+ * are many. And a run for all orders of turns that no run had and in which a thread may see something else: it brings
+ * about several at once. The most promising run is first: of what a run with new code showed, then by verdict and rank.
+ * If there is none left, runs are made by several strategies, until that brings nothing new several times.
  */
 #include "cmd/explore/explore.h"
 
@@ -27,17 +26,18 @@
 enum {
 	NEW_SCHEDULES = 64, /* of one run that are taken on */
 	ATTEMPTS = 3,       /* ways to an anomaly that is not confirmed */
-	QUIET = 3,          /* random runs without anything new, after which it is enough */
+	QUIET = 4,          /* random runs without anything new, after which it is enough */
 	PLACES_MAX = 256,   /* at which one run holds threads */
+	COVERED_MAX = 1024, /* places of orders of turns that one run is for */
 	MANY = 5            /* anomalies, and places of them, that one run is for rather than a run for each */
 };
 
 /*
  * A run that is for all anomalies of a kind at once. Races: threads wait at either place. Sequences, which are
  * atomicity violations and ASVs: a thread waits before its last event while others can go on. Deadlocks: with a lock,
- * before the next. Turns: at each place.
+ * before the next. Turns: where an order needs another thread's turn before.
  */
-enum sweep { SWEEP_NONE, SWEEP_RACES, SWEEP_SEQUENCES, SWEEP_DEADLOCKS, SWEEP_TURNS, SWEEPS };
+enum sweep { SWEEP_NONE, SWEEP_RACES, SWEEP_SEQUENCES, SWEEP_DEADLOCKS, SWEEP_TURNS, SWEEP_AGAIN, SWEEPS };
 /* promise: less than a schedule that is proved, more than one that is not; but of many anomalies, more than any. */
 #define MANY_PROMISE 0.3
 static const struct {
@@ -46,7 +46,8 @@ static const struct {
 } sweeps[SWEEPS] = {[SWEEP_RACES] = {"racefuzzer", "--pattern=race", 0.75},
                     [SWEEP_SEQUENCES] = {"racefuzzer", "--pattern=race", 0.745},
                     [SWEEP_DEADLOCKS] = {"racefuzzer", "--pattern=deadlock", 0.748},
-                    [SWEEP_TURNS] = {"suspend", NULL, 0.74}};
+                    [SWEEP_TURNS] = {"coverage", NULL, 0.74},
+                    [SWEEP_AGAIN] = {"coverage", NULL, 0.56}};
 
 struct candidate {
 	char fingerprint[17];
@@ -68,6 +69,13 @@ struct known {
 	bool confirmed, planned;
 };
 
+/* Turns that a run is to have in this order. */
+struct turn_order {
+	uint64_t key;
+	uint32_t count;
+	char at[3][300];
+};
+
 /* Positions as --at takes them. */
 struct places {
 	char **items;
@@ -80,9 +88,12 @@ struct predict {
 	size_t count, room;
 	struct known *known;
 	size_t known_count, known_room;
-	struct set positions; /* of events, in any run */
-	struct set turns; /* pairs of positions at one object, in the order in which some run had them or tried them */
-	struct places at[SWEEPS]; /* of anomalies that are not excluded, and of turns */
+	struct set positions;  /* of events, in any run */
+	struct set had, tried; /* orders of turns that some run had, or was made for */
+	struct set open;       /* orders that no run had when they were found, which are: */
+	struct turn_order *orders;
+	size_t order_count, order_room;
+	struct places at[SWEEPS]; /* of anomalies that are not excluded */
 	uint32_t quiet;
 	bool news; /* the run under way brought some */
 	/* What became of the run's plan, until its report is merged. */
@@ -115,7 +126,10 @@ void predict_release(struct exploring *x)
 	if (p->has_outcome)
 		replay_run_release(&p->outcome);
 	set_release(&p->positions);
-	set_release(&p->turns);
+	set_release(&p->had);
+	set_release(&p->tried);
+	set_release(&p->open);
+	free(p->orders);
 	for (int i = 0; i < SWEEPS; i++)
 		places_release(&p->at[i]);
 	free(p->items);
@@ -123,13 +137,37 @@ void predict_release(struct exploring *x)
 	free(p);
 }
 
+/* A run for all orders of turns that no run has had; if there are none, for all. False without memory. */
+static bool order_coverage(struct predict *p, struct run_order *order)
+{
+	bool all = true;
+	for (size_t i = 0; all && i < p->order_count; i++)
+		all = set_has(&p->had, p->orders[i].key);
+	uint32_t places = 0;
+	char option[320];
+	bool ok = true;
+	for (size_t i = p->order_count; ok && i-- > 0 && places < COVERED_MAX;) {
+		const struct turn_order *o = &p->orders[i];
+		if (!all && set_has(&p->had, o->key))
+			continue;
+		for (uint32_t k = 0; ok && k < o->count; k++) {
+			snprintf(option, sizeof option, "--at=0/%" PRIu32 ":%s", k, o->at[k]);
+			ok = run_order_add(order, option);
+		}
+		places += o->count;
+	}
+	return ok;
+}
+
 /* A run that holds threads at the places of a sweep. False without memory. */
-static bool order_sweep(const struct predict *p, enum sweep sweep, struct run_order *order)
+static bool order_sweep(struct predict *p, enum sweep sweep, struct run_order *order)
 {
 	const struct places *places = &p->at[sweep];
 	char option[320];
 	order->strategy = sweeps[sweep].strategy;
-	if (sweeps[sweep].pattern && !run_order_add(order, sweeps[sweep].pattern))
+	if (!sweeps[sweep].pattern)
+		return order_coverage(p, order);
+	if (!run_order_add(order, sweeps[sweep].pattern))
 		return false;
 	for (size_t i = 0; i < places->count; i++) {
 		snprintf(option, sizeof option, "--at=%s", places->items[i]);
@@ -163,6 +201,18 @@ static bool order_run(struct exploring *x, struct candidate *c, struct run_order
 	return true;
 }
 
+/* There is no candidate left: runs that differ as much as may be. False without memory. */
+static bool order_any(struct predict *p, struct run_order *order)
+{
+	static const char *const by_turn[QUIET] = {"coverage", "racefuzzer", "random", "pos"};
+	const char *name = by_turn[p->quiet];
+	bool turns = !strcmp(name, "coverage"), races = !strcmp(name, "racefuzzer");
+	if ((turns && p->order_count) || (races && p->at[SWEEP_RACES].count))
+		return order_sweep(p, turns ? SWEEP_TURNS : SWEEP_RACES, order);
+	order->strategy = turns || races || !p->positions.count ? "random" : name;
+	return true;
+}
+
 bool predict_next(struct exploring *x, struct run_order *order)
 {
 	struct predict *p = predict_of(x);
@@ -176,7 +226,7 @@ bool predict_next(struct exploring *x, struct run_order *order)
 	if (!p || p->quiet >= QUIET)
 		return false;
 	x->next_seed++;
-	return p->quiet % 2 == 0 || !p->at[SWEEP_RACES].count || x->native || order_sweep(p, SWEEP_RACES, order);
+	return x->native || order_any(p, order);
 }
 
 /* ---- What is new ---- */
@@ -374,67 +424,104 @@ static enum rt_status take_on_places(struct predict *p, const struct report *r, 
 	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
 }
 
-static uint64_t turn_key(const struct rt_trace *trace, uint64_t first, uint64_t second)
+/* False: a position is in no module. */
+static bool order_of(const struct rt_trace *trace, const struct turns_order *from, struct turn_order *to)
 {
-	uint64_t key = position_key(trace, first) * UINT64_C(0x9e3779b97f4a7c15) ^ position_key(trace, second);
-	return key ? key : 1;
-}
-
-/* Turns that no run had the other way round: one that tries to is a candidate, and one run for all of them. */
-static bool take_on_pairs(struct predict *p, const struct rt_trace *trace, const struct turns *t, bool new_code)
-{
-	size_t taken = 0;
-	bool added, ok = true;
-	for (size_t i = 0; ok && i < t->count; i++)
-		ok = set_add(&p->turns, turn_key(trace, t->items[i].first, t->items[i].second), &added);
-	for (size_t i = 0; ok && i < t->count && taken < NEW_SCHEDULES; i++) {
-		const struct turn *turn = &t->items[i];
-		struct candidate c = {.open = true, .score = (new_code ? 1 : 0) + 0.55, .resolve = OUTCOME_NO_ORDER};
-		if (!put_position(trace, turn->second, c.at[0], sizeof c.at[0]) ||
-		    !put_position(trace, turn->first, c.at[1], sizeof c.at[1]))
-			continue;
-		ok = set_add(&p->turns, turn_key(trace, turn->second, turn->first), &added);
-		if (!ok || !added)
-			continue;
-		ok = add_candidate(p, &c) && add_place(&p->at[SWEEP_TURNS], trace, turn->first) &&
-		     add_place(&p->at[SWEEP_TURNS], trace, turn->second);
-		p->news = true;
-		taken++;
+	*to = (struct turn_order){.count = from->count, .key = from->count};
+	for (uint32_t i = 0; i < from->count; i++) {
+		to->key = (to->key ^ position_key(trace, from->pcs[i])) * UINT64_C(0x9e3779b97f4a7c15);
+		if (!put_position(trace, from->pcs[i], to->at[i], sizeof to->at[i]))
+			return false;
 	}
-	return ok && (!taken || add_sweep(p, SWEEP_TURNS, new_code, false));
+	to->key += !to->key;
+	return true;
 }
 
-/* The same for turns that no run had between two of another thread. */
-static bool take_on_between(struct predict *p, const struct rt_trace *trace, const struct turns *t, bool new_code)
+/* Runs for an order alone: several, if which thread comes first is likely to matter. */
+static bool take_on_order(struct predict *p, const struct turn_order *o, bool update, double score, size_t *taken)
 {
-	size_t taken = 0;
+	struct candidate c = {.open = true, .score = score, .resolve = OUTCOME_NO_ORDER};
 	bool added, ok = true;
-	for (int unseen = 0; unseen < 2; unseen++)
-		for (size_t i = 0; ok && i < t->between_count && taken < NEW_SCHEDULES; i++) {
-			const struct between *b = &t->between[i];
-			struct candidate c = {
-			    .open = true, .score = (new_code ? 1 : 0) + 0.29, .resolve = OUTCOME_NO_ORDER};
-			if (b->seen == unseen)
-				continue;
-			uint64_t key = turn_key(trace, b->before, b->turn) ^ position_key(trace, b->after);
-			ok = set_add(&p->turns, key ? key : 1, &added);
-			if (!ok || !added || !unseen || !put_position(trace, b->before, c.at[0], sizeof c.at[0]) ||
-			    !put_position(trace, b->turn, c.at[1], sizeof c.at[1]) ||
-			    !put_position(trace, b->after, c.at[2], sizeof c.at[2]))
-				continue;
-			ok = add_candidate(p, &c);
-			taken++;
-		}
+	if (*taken == NEW_SCHEDULES)
+		return true;
+	if (!set_add(&p->tried, o->key, &added))
+		return false;
+	memcpy(c.at, o->at, sizeof c.at);
+	for (int i = 0; ok && added && i < (update ? ATTEMPTS : 1); i++) {
+		ok = add_candidate(p, &c);
+		c.score -= 0.01;
+	}
+	*taken += added;
 	return ok;
 }
 
-static enum rt_status take_on_turns(struct predict *p, const struct analysis *a, bool new_code, struct rt_error *err)
+/* An order that no run had. */
+static bool note_open(struct predict *p, const struct turn_order *o, bool *fresh)
 {
+	bool added;
+	if (!set_add(&p->open, o->key, &added))
+		return false;
+	*fresh |= added;
+	if (!added)
+		return true;
+	if (!vec_reserve(&p->orders, &p->order_room, (uint64_t)p->order_count + 1, sizeof *p->orders))
+		return false;
+	p->orders[p->order_count++] = *o;
+	return true;
+}
+
+/* Less than a sweep for all orders. */
+static double score_of_order(const struct turns_order *o)
+{
+	if (!o->worth)
+		return o->reverse ? 0.28 : 0.22;
+	if (o->update)
+		return 0.57;
+	return o->reverse ? 0.55 : o->worth == 2 ? 0.54 : 0.29;
+}
+
+/* Orders of turns that no run had: each is a candidate, and so is one run for all of them. */
+static bool take_on_orders(struct predict *p, const struct rt_trace *trace, const struct turns *t, bool new_code,
+                           bool covered)
+{
+	size_t taken[2] = {0};
+	bool ok = true, fresh = false, had = false;
+	for (size_t i = 0; ok && i < t->count; i++) {
+		const struct turns_order *turns = &t->items[i];
+		struct turn_order o;
+		bool added;
+		if (!order_of(trace, turns, &o))
+			continue;
+		if (turns->seen) {
+			ok = set_add(&p->had, o.key, &added);
+			had |= added;
+			continue;
+		}
+		if (set_has(&p->had, o.key))
+			continue;
+		ok = !turns->worth || note_open(p, &o, &fresh);
+		if (ok && (turns->reverse || o.count == 3))
+			ok = take_on_order(p, &o, turns->update, new_code + score_of_order(turns),
+			                   &taken[turns->reverse]);
+	}
+	p->news |= had;
+	bool again = new_code || (covered && had);
+	for (size_t i = 0; again && i < p->count; i++)
+		again = !(p->items[i].open && p->items[i].sweep == SWEEP_AGAIN);
+	return ok && (!fresh || add_sweep(p, SWEEP_TURNS, new_code, false)) &&
+	       (!again || !p->order_count || add_sweep(p, SWEEP_AGAIN, new_code, false));
+}
+
+static enum rt_status take_on_turns(struct predict *p, const struct run_result *run, bool new_code,
+                                    struct rt_error *err)
+{
+	const char *strategy = run->order->strategy;
+	bool covered = strategy && !strcmp(strategy, sweeps[SWEEP_TURNS].strategy);
 	struct turns turns;
-	enum rt_status status = turns_of(a->trace, &turns, err);
+	enum rt_status status = turns_of(run->analysis->trace, &turns, err);
 	if (status)
 		return status;
-	bool ok = take_on_pairs(p, a->trace, &turns, new_code) && take_on_between(p, a->trace, &turns, new_code);
+	bool ok = take_on_orders(p, run->analysis->trace, &turns, new_code, covered);
 	turns_release(&turns);
 	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
 }
@@ -494,7 +581,7 @@ enum rt_status predict_ended(struct exploring *x, const struct run_result *run, 
 	if (!status)
 		status = take_on_places(p, all, fresh != 0, err);
 	report_free(all);
-	return status ? status : take_on_turns(p, run->analysis, fresh != 0, err);
+	return status ? status : take_on_turns(p, run, fresh != 0, err);
 }
 
 enum rt_status predict_merged(struct exploring *x, const struct run_result *run, struct rt_error *err)

@@ -251,8 +251,8 @@ static const struct argp_option option_table[] = {
     {"spurious", OPTION_SPURIOUS, NULL, 0,
      "With --serial: let waits for conditions sometimes end without a signal, as they may", 0},
     {"strategy", OPTION_STRATEGY, "NAME", 0,
-     "With --serial: how SEED decides (random): random, noise, suspend, pct, pos, racefuzzer or drfinder; without it: "
-     "native",
+     "With --serial: how SEED decides (random): random, noise, suspend, pct, pos, coverage, racefuzzer or drfinder; "
+     "without it: native",
      0},
     {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
      "Record the synchronisation of an uninstrumented program, without its accesses: --recorder=sync", 0},

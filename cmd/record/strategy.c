@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {STRATEGY_NATIVE, "random",     "noise",    "suspend", "pct",
-                                    "pos",           "racefuzzer", "drfinder", NULL};
+static const char *const names[] = {STRATEGY_NATIVE, "random",   "noise",      "suspend",  "pct",
+                                    "pos",           "coverage", "racefuzzer", "drfinder", NULL};
 static const char *const patterns[] = {"race", "sequence", "deadlock", NULL}; /* by enum rt_pattern */
 
 /* ---- Options ---- */

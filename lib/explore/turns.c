@@ -6,161 +6,215 @@
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { PAIRS_MAX = 32, PLACES_MAX = 16 }; /* of an object: more are too many to try */
-
-/* Two turns of a thread at the object with none of its own in between. */
-struct pair {
-	uint64_t before, after;
-	uint32_t thread;
-	bool write; /* both do */
+enum {
+	NOTES_MAX = 32, /* of an object: more are too many to try */
+	OPEN_MAX = 8    /* critical sections of a thread */
 };
-struct place {
-	uint64_t pc;
+
+/* A turn of a thread at the object; or two with none of its own in between. */
+struct note {
+	uint64_t before, pc; /* before: 0 if it is one */
 	uint32_t thread;
-	bool writes;
+	bool exclusive;         /* all are */
+	uint64_t reads, writes; /* what the critical section does: a bit for each variable, which others may share */
 };
 /* The last turn of a thread at the object. */
 struct last {
 	uint32_t thread;
-	bool writes;
+	bool exclusive;
 	uint64_t pc;
+	UT_hash_handle hh;
+};
+/* The critical sections that a thread is in. */
+struct sections {
+	uint32_t thread;
+	unsigned count;
+	struct {
+		uint64_t lock;
+		struct note *note;
+	} open[OPEN_MAX];
 	UT_hash_handle hh;
 };
 
 struct object {
 	uint64_t address;
-	uint64_t pc; /* of the last event, */
-	uint32_t thread;
-	bool writes;
+	struct note at; /* the last turn */
 	struct last *last;
-	struct pair *pairs; /* PAIRS_MAX */
-	struct place *places;
-	unsigned pair_count, place_count;
+	struct note *notes; /* NOTES_MAX; NULL: none */
+	unsigned count;
 	UT_hash_handle hh;
 };
 
 struct finding_turns {
 	struct turns *found;
 	struct object *objects;
-	struct set seen, between;
+	struct sections *sections;
+	struct set known, seen;
 };
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t key_of(const struct turns_order *o)
 {
-	uint64_t key = a * UINT64_C(0x9e3779b97f4a7c15) ^ b;
+	uint64_t key = o->count;
+	for (uint32_t i = 0; i < o->count; i++)
+		key = (key ^ o->pcs[i]) * UINT64_C(0x9e3779b97f4a7c15);
 	return key ? key : 1;
 }
 
-static bool add(struct finding_turns *t, uint64_t first, uint64_t second)
+static bool add(struct finding_turns *t, struct turns_order order)
 {
 	struct turns *f = t->found;
 	bool added;
-	if (!set_add(&t->seen, mix(first, second), &added))
+	if ((order.seen && !set_add(&t->seen, key_of(&order), &added)) || !set_add(&t->known, key_of(&order), &added))
 		return false;
 	if (!added)
 		return true;
 	if (!vec_reserve(&f->items, &f->room, (uint64_t)f->count + 1, sizeof *f->items))
 		return false;
-	f->items[f->count++] = (struct turn){first, second};
+	f->items[f->count++] = order;
 	return true;
 }
 
-static bool add_between(struct finding_turns *t, struct between b)
+/* The note of the turn; NULL: there is none. */
+static struct note *find(const struct object *o, uint64_t before, uint64_t pc, uint32_t thread)
 {
-	struct turns *f = t->found;
-	bool added;
-	if (!set_add(&t->between, mix(mix(b.before, b.turn), b.after), &added))
-		return false;
-	if (!added)
-		return true;
-	if (!vec_reserve(&f->between, &f->between_room, (uint64_t)f->between_count + 1, sizeof *f->between))
-		return false;
-	f->between[f->between_count++] = b;
-	return true;
+	for (unsigned i = 0; i < o->count; i++)
+		if (o->notes[i].before == before && o->notes[i].pc == pc && o->notes[i].thread == thread)
+			return &o->notes[i];
+	return NULL;
 }
 
-/* What could come between two turns: each position of each thread at the object. */
-static bool note_place(struct object *o, struct place place)
+/* False without memory. */
+static bool note(struct object *o, struct note n)
 {
-	for (unsigned i = 0; i < o->place_count; i++)
-		if (o->places[i].pc == place.pc && o->places[i].thread == place.thread)
-			return true;
-	if (o->place_count == PLACES_MAX)
+	if (o->count == NOTES_MAX || find(o, n.before, n.pc, n.thread))
 		return true;
-	if (!o->places && !(o->places = calloc(PLACES_MAX, sizeof *o->places)))
+	if (!o->notes && !(o->notes = calloc(NOTES_MAX, sizeof *o->notes)))
 		return false;
-	o->places[o->place_count++] = place;
-	return true;
-}
-
-static bool note_pair(struct object *o, struct pair pair)
-{
-	for (unsigned i = 0; i < o->pair_count; i++)
-		if (o->pairs[i].before == pair.before && o->pairs[i].after == pair.after &&
-		    o->pairs[i].thread == pair.thread)
-			return true;
-	if (o->pair_count == PAIRS_MAX)
-		return true;
-	if (!o->pairs && !(o->pairs = calloc(PAIRS_MAX, sizeof *o->pairs)))
-		return false;
-	o->pairs[o->pair_count++] = pair;
+	o->notes[o->count++] = n;
 	return true;
 }
 
 /* The thread's turn before this one is behind it. */
-static bool follow(struct finding_turns *t, struct object *o, const struct rt_event *e, bool writes)
+static bool follow(struct finding_turns *t, struct object *o, const struct note *n)
 {
 	struct last *last;
-	HASH_FIND(hh, o->last, &e->thread, sizeof e->thread, last);
+	HASH_FIND(hh, o->last, &n->thread, sizeof n->thread, last);
 	if (!last) {
-		HASH_MAKE(o->last, thread, e->thread, last);
+		HASH_MAKE(o->last, thread, n->thread, last);
 		if (!last)
 			return false;
-	} else if (!note_pair(o, (struct pair){last->pc, e->pc, e->thread, last->writes && writes}) ||
-	           (o->thread != e->thread && !add_between(t, (struct between){last->pc, o->pc, e->pc, true}))) {
+	} else if (!note(o, (struct note){.before = last->pc,
+	                                  .pc = n->pc,
+	                                  .thread = n->thread,
+	                                  .exclusive = last->exclusive && n->exclusive}) ||
+	           (o->at.thread != n->thread &&
+	            !add(t, (struct turns_order){{last->pc, o->at.pc, n->pc}, .count = 3, .seen = true}))) {
 		return false;
 	}
-	last->pc = e->pc;
-	last->writes = writes;
-	return note_place(o, (struct place){e->pc, e->thread, writes});
+	last->pc = n->pc;
+	last->exclusive = n->exclusive;
+	return note(o, *n);
+}
+
+static uint64_t bit_of(uint64_t address)
+{
+	return UINT64_C(1) << (address * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+}
+
+static struct sections *sections_of(struct finding_turns *t, uint32_t thread)
+{
+	struct sections *s;
+	HASH_FIND(hh, t->sections, &thread, sizeof thread, s);
+	if (!s)
+		HASH_MAKE(t->sections, thread, thread, s);
+	return s;
 }
 
 /* False without memory. */
-static bool take(struct finding_turns *t, const struct rt_event *e)
+static bool take_turn(struct finding_turns *t, struct sections *s, const struct rt_event *e, bool lock)
 {
-	bool lock = e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED;
+	struct note n = {
+	    .pc = e->pc, .thread = e->thread, .exclusive = lock ? e->op == RT_OP_ACQUIRE : rt_op_writes(e->op)};
 	struct object *o;
-	if (!lock && !rt_op_is_atomic(e->op))
-		return true;
-	bool writes = lock ? e->op == RT_OP_ACQUIRE : rt_op_writes(e->op);
 	HASH_FIND(hh, t->objects, &e->addr, sizeof e->addr, o);
 	if (!o) {
 		HASH_MAKE(t->objects, address, e->addr, o);
 		if (!o)
 			return false;
-		o->thread = e->thread;
-	} else if (o->thread != e->thread && (o->writes || writes) && !add(t, o->pc, e->pc)) {
+		o->at.thread = e->thread;
+	} else if (o->at.thread != e->thread && (o->at.exclusive || n.exclusive) &&
+	           !add(t, (struct turns_order){{o->at.pc, n.pc}, .count = 2, .seen = true})) {
 		return false;
 	}
-	if (!follow(t, o, e, writes))
+	if (!lock) {
+		n.reads = rt_op_reads(e->op) ? bit_of(e->addr) : 0;
+		n.writes = rt_op_writes(e->op) ? bit_of(e->addr) : 0;
+	}
+	if (!follow(t, o, &n))
 		return false;
-	o->pc = e->pc;
-	o->thread = e->thread;
-	o->writes = writes;
+	struct note *kept = find(o, 0, e->pc, e->thread);
+	if (lock && kept && s->count < OPEN_MAX) {
+		s->open[s->count].lock = e->addr;
+		s->open[s->count++].note = kept;
+	}
+	o->at = n;
 	return true;
 }
 
-/* What no two turns had between them, but could have: it conflicts with both. */
+static void end_section(struct sections *s, uint64_t lock)
+{
+	for (unsigned i = s->count; i-- > 0;)
+		if (s->open[i].lock == lock) {
+			s->open[i] = s->open[--s->count];
+			return;
+		}
+}
+
+/* False without memory. */
+static bool take(struct finding_turns *t, const struct rt_event *e)
+{
+	struct sections *s = sections_of(t, e->thread);
+	bool lock = e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED;
+	bool tells = e->op == RT_OP_SIGNAL || e->op == RT_OP_BROADCAST;
+	if (!s)
+		return false;
+	if (e->op == RT_OP_RELEASE)
+		end_section(s, e->addr);
+	for (unsigned i = 0; i < s->count; i++) {
+		s->open[i].note->reads |= rt_op_reads(e->op) || e->op == RT_OP_WAIT_BEGIN ? bit_of(e->addr) : 0;
+		s->open[i].note->writes |= rt_op_writes(e->op) || tells ? bit_of(e->addr) : 0;
+	}
+	return (!lock && !rt_op_is_atomic(e->op)) || take_turn(t, s, e, lock);
+}
+
+/* True if one may see what the other does. */
+static bool matters(const struct note *a, const struct note *b)
+{
+	return (a->reads & b->writes) || (a->writes & b->reads);
+}
+
+/* What no trace had directly before a turn, or between two, but could have. */
 static bool combine(struct finding_turns *t, const struct object *o)
 {
 	bool ok = true;
-	for (unsigned i = 0; i < o->pair_count; i++)
-		for (unsigned k = 0; ok && k < o->place_count; k++) {
-			const struct pair *pair = &o->pairs[i];
-			const struct place *place = &o->places[k];
-			if (place->thread != pair->thread && (place->writes || pair->write))
-				ok = add_between(t, (struct between){pair->before, place->pc, pair->after, false});
+	for (unsigned i = 0; i < o->count; i++)
+		for (unsigned k = 0; ok && k < o->count; k++) {
+			const struct note *n = &o->notes[i], *turn = &o->notes[k];
+			if (turn->before || turn->thread == n->thread || !(turn->exclusive || n->exclusive))
+				continue;
+			const struct note *first = find(o, 0, n->before, n->thread),
+			                  *last = find(o, 0, n->pc, n->thread);
+			struct turns_order order = {{turn->pc, n->pc}, .count = 2};
+			struct turns_order other = {{n->pc, turn->pc}, .count = 2};
+			if (n->before)
+				order = (struct turns_order){{n->before, turn->pc, n->pc}, .count = 3};
+			order.worth = (last && matters(turn, last)) ? 1 : 0;
+			order.worth += (first && n->before && matters(turn, first)) ? 1 : 0;
+			order.update = first && last && (first->reads & turn->writes & last->reads & last->writes);
+			order.reverse = order.count == 2 && set_has(&t->seen, key_of(&other));
+			ok = add(t, order);
 		}
 	return ok;
 }
@@ -169,18 +223,17 @@ static void release(struct finding_turns *t)
 {
 	for (struct object *o = t->objects; o; o = o->hh.next) {
 		HASH_FREE(o->last);
-		free(o->pairs);
-		free(o->places);
+		free(o->notes);
 	}
 	HASH_FREE(t->objects);
+	HASH_FREE(t->sections);
+	set_release(&t->known);
 	set_release(&t->seen);
-	set_release(&t->between);
 }
 
 void turns_release(struct turns *turns)
 {
 	free(turns->items);
-	free(turns->between);
 	*turns = (struct turns){0};
 }
 

@@ -1,28 +1,27 @@
 /*
- * In which order threads took turns at one object: pairs of positions, of two threads, one directly after the other at
- * a lock or an atomic variable. A run in which a pair comes the other way round may take another branch, though nothing
- * in it races. And so may one in which another thread's turn comes between two that a thread has in a row.
+ * In which order threads took turns at one object: positions, of two threads, one directly after the other at a lock or
+ * an atomic variable. A run in which they come the other way round may take another branch, though nothing in it races.
+ * And so may one in which another thread's turn comes between two that a thread has in a row.
  */
 #ifndef LIB_EXPLORE_TURNS_H
 #define LIB_EXPLORE_TURNS_H
 
 #include "tracefmt/trace.h"
 
-struct turn {
-	uint64_t first, second; /* pcs */
-};
-
-/* A thread's turn between two of another thread at the object. */
-struct between {
-	uint64_t before, turn, after; /* pcs */
-	bool seen;                    /* the trace has it so; else it has all three, in another order */
+/* Of one thread and another; or of one, another, and the first again. */
+struct turns_order {
+	uint64_t pcs[3];
+	uint32_t count; /* 2 or 3 */
+	bool seen;      /* the trace has it so; else it has the positions, in another order */
+	bool reverse;   /* of two: the trace has them the other way round, one directly after the other */
+	bool update;    /* of three: what a thread reads is changed before it reads and changes it itself */
+	uint32_t worth; /* other turns that the turn which comes first, or between, may see or be seen by; 0 if seen */
 };
 
 struct turns {
-	struct turn *items; /* the distinct pairs of a trace, by their first occurrence */
+	struct turns_order
+	    *items; /* distinct: those that the trace has, by their first occurrence; then those it could */
 	size_t count, room;
-	struct between *between; /* those that it has, and some that it could have */
-	size_t between_count, between_room;
 };
 
 /* One more pass over the trace. On RT_OK the caller releases what was found. */

@@ -66,6 +66,11 @@ bool rt_sched_aims_begin(const struct rt_control *control)
 	return true;
 }
 
+uintptr_t rt_sched_place_pc(uint32_t place)
+{
+	return pcs[place];
+}
+
 uint32_t rt_sched_place(const struct rt_step *step, uint32_t from)
 {
 	if (!rt_sched_interesting(step->pc))

@@ -8,6 +8,7 @@ const struct rt_strategy *const rt_strategies[] = {
     &rt_strategy_suspend,
     &rt_strategy_pct,
     &rt_strategy_pos,
+    &rt_strategy_coverage,
     &rt_strategy_racefuzzer,
     &rt_strategy_drfinder,
     &rt_strategy_follow,

@@ -97,7 +97,8 @@ struct rt_strategy {
 };
 extern const struct rt_strategy *const rt_strategies[]; /* NULL-terminated */
 extern const struct rt_strategy rt_strategy_random, rt_strategy_noise, rt_strategy_suspend, rt_strategy_pct,
-    rt_strategy_pos, rt_strategy_racefuzzer, rt_strategy_drfinder, rt_strategy_follow, rt_strategy_systematic;
+    rt_strategy_pos, rt_strategy_coverage, rt_strategy_racefuzzer, rt_strategy_drfinder, rt_strategy_follow,
+    rt_strategy_systematic;
 
 /* The aims that the run was given; not NULL, unless the strategy has a plan. */
 extern const struct rt_aims *rt_sched_aims;
@@ -107,6 +108,8 @@ extern const struct rt_aims *rt_sched_aims;
  */
 #define RT_NO_PLACE UINT32_MAX
 uint32_t rt_sched_place(const struct rt_step *step, uint32_t from);
+/* 0: its module is not there. */
+uintptr_t rt_sched_place_pc(uint32_t place);
 /* True now and then: often at first, so that small programs see many interleavings; rarely in long runs, where each
  * change of threads costs more than the step. */
 bool rt_sched_hesitates(void);

@@ -186,13 +186,54 @@ run 0 record --strategy=native --outcome=o.json ./fig1
 [ "$(jq -c '[.strategy, .controlled, .end, .status]' o.json)" = '["native",false,"exit",0]' ] ||
 	wrong "the outcome of a native run: $(cat o.json)"
 
+# An order of turns comes about, whichever thread begins: a section of one thread between two of another.
+cat >sections.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int state;
+static void *sets(void *arg)
+{
+	pthread_mutex_lock(&m); // first
+	state = 1;
+	pthread_mutex_unlock(&m);
+	pthread_mutex_lock(&m); // second
+	state = 2;
+	pthread_mutex_unlock(&m);
+	return arg;
+}
+static void *gets(void *arg)
+{
+	pthread_mutex_lock(&m); // between
+	if (state == 1)
+		puts("BETWEEN");
+	pthread_mutex_unlock(&m);
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	pthread_create(&t[0], NULL, sets, NULL);
+	pthread_create(&t[1], NULL, gets, NULL);
+	pthread_join(t[0], NULL);
+	return pthread_join(t[1], NULL);
+}
+C
+build sections.c sections
+turn() {
+	at sections acquire "$(line sections.c "// $1")"
+}
+first=$(turn first) second=$(turn second) middle=$(turn between)
+count 10 sections BETWEEN --strategy=coverage --at="0/0:$first" --at="0/1:$middle" --at="0/0:$first" --at="0/1:$middle" --at="0/2:$second"
+between 10 10 "$printed" "coverage: the section between two"
+
 # The same strategy, seed and program: the same run, byte by byte.
 programs=thread_pool_racy.c
 [ "${RT_STRATEGY_SAMPLES-}" = all ] &&
 	programs=$(cd "$top/samples" && ls ./*.c pecan/*.c adhoc/*.c systematic/*.c)
 for program in $programs; do
 	build "$top/samples/$program" app
-	for strategy in random noise suspend pct pos racefuzzer drfinder; do
+	for strategy in random noise suspend pct pos coverage racefuzzer drfinder; do
 		for again in 1 2 3; do
 			timeout 60 "$RACETRACE" record --serial=3 --strategy=$strategy --at=all -o same.zst ./app >/dev/null 2>&1 </dev/null
 			"$RACETRACE" dump same.zst | cksum
