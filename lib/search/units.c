@@ -24,7 +24,8 @@ struct unit_access {
  * most units no other thread has one that conflicts on both cells (9 of 10 in SQLite); they are never created.
  */
 enum { WRITES_ONE = 1, WRITES_OTHER = 2, WRITES_BOTH = 3 };
-enum { PAIRS_MIN = 1 << 10, PAIRS_MAX = 1 << 25, SPARSE = 4, PAIRS_PART = 8 }; /* PART: of the memory */
+enum { PAIRS_MIN = 1 << 10, PAIRS_FIRST = 1 << 20, PAIRS_MAX = 1 << 25, PAIRS_OF_ACCESS = 8 };
+enum { SPARSE = 4, PAIRS_GROW = 8, PAIRS_PART = 8 }; /* PART: of the memory */
 #define NOBODY 0
 #define SEVERAL UINT32_MAX
 struct unit_pair {
@@ -54,7 +55,7 @@ struct unit_finder {
 	struct unit_recent recent[EARLY + RECENT];
 	uint32_t recent_count;
 	struct unit_pair *pairs; /* hash table without probing: entries that collide are merged */
-	uint32_t pair_mask;
+	uint32_t pair_mask, pairs_used;
 	bool noting; /* pairs are recorded, no units are created yet */
 };
 
@@ -99,7 +100,7 @@ static bool find_cores(struct unit_finder *f)
 	return !f->out->gaps.failed;
 }
 
-/* One more thread, or SEVERAL, beside NOBODY, a thread or SEVERAL. */
+/* Threads as above: more of them beside some. */
 static uint32_t threads_with(uint32_t threads, uint32_t more)
 {
 	return threads == NOBODY || threads == more ? more : more == NOBODY ? threads : SEVERAL;
@@ -144,14 +145,16 @@ static bool contest_cell(struct unit_finder *f, uint32_t cell)
 		struct class *family = family_of(f, events[i]);
 		if (f->families.failed)
 			return false;
-		family->first = threads_with(family->count++ ? family->first : NOBODY, model_thread_of(m, events[i]));
+		if (!family->count++)
+			family->first = family->next = NOBODY;
+		family->first = threads_with(family->first, model_thread_of(m, events[i]) + 1);
 	}
 	meet_families(f);
 	for (uint32_t i = 0; i < n; i++) {
 		if (region_of(m, events[i]) == MODEL_NONE)
 			continue;
 		uint32_t met = family_of(f, events[i])->next;
-		if (met != NOBODY && met != model_thread_of(m, events[i])) {
+		if (met != NOBODY && met != model_thread_of(m, events[i]) + 1) {
 			set_bit(f->contested_cells, cell);
 			set_bit(f->contested, events[i]);
 		}
@@ -214,28 +217,26 @@ static bool sort_by_region(struct unit_finder *f)
 	return f->accesses;
 }
 
-/* Most pairs that are recorded of regions with that many accesses, if each has one cell. */
-static uint64_t most_pairs(const struct unit_finder *f)
+/* A table of pairs, in which none is recorded. */
+static bool pairs_create(struct unit_finder *f, uint32_t n)
 {
-	uint64_t most = 0;
-	for (uint32_t r = 0; r < f->m->region_count; r++) {
-		uint64_t n = f->region_first[r + 1] - f->region_first[r];
-		most += n * (n < LIMIT_REGION_ACCESSES_MAX ? n : 2 * LIMIT_REGION_ACCESSES_MAX) / 2;
-	}
-	return most;
+	free(f->pairs);
+	f->pairs = calloc(n, sizeof *f->pairs); /* NOBODY */
+	f->pair_mask = n - 1;
+	f->pairs_used = 0;
+	return f->pairs;
 }
 
-/* A table that is too small is full of pairs that collide, and units are created that nothing conflicts with. */
-static bool pairs_create(struct unit_finder *f)
+/*
+ * The size of a larger table, if this one is so full that pairs collide: units would be created that nothing conflicts
+ * with. 0: it is large enough, or as large as it may be.
+ */
+static uint32_t pairs_needed(const struct unit_finder *f)
 {
-	uint64_t pairs = SPARSE * most_pairs(f),
-	         most = f->memory ? f->memory / PAIRS_PART / sizeof *f->pairs : PAIRS_MAX;
-	uint32_t n = PAIRS_MIN;
-	while (n < PAIRS_MAX && n < pairs && n <= most / 2)
-		n *= 2;
-	f->pairs = calloc(n, sizeof *f->pairs); /* NOBODY; what no pair is in takes no memory */
-	f->pair_mask = n - 1;
-	return f->pairs;
+	uint32_t n = f->pair_mask + 1, larger = n < PAIRS_MAX / PAIRS_GROW ? n * PAIRS_GROW : PAIRS_MAX;
+	if (f->pairs_used <= n / SPARSE || n == PAIRS_MAX)
+		return 0;
+	return f->memory && larger * sizeof *f->pairs > f->memory / PAIRS_PART ? 0 : larger;
 }
 
 static struct unit_pair *pair_of(const struct unit_finder *f, const struct unit_recent *a, const struct unit_recent *b,
@@ -254,7 +255,9 @@ static struct unit_pair *pair_of(const struct unit_finder *f, const struct unit_
 static void note_pair(struct unit_finder *f, const struct unit_recent *a, const struct unit_recent *b)
 {
 	unsigned writes;
-	uint32_t *thread = &pair_of(f, a, b, &writes)->threads[writes], own = model_thread_of(f->m, a->event) + 1;
+	struct unit_pair *p = pair_of(f, a, b, &writes);
+	uint32_t *thread = &p->threads[writes], own = model_thread_of(f->m, a->event) + 1;
+	f->pairs_used += !p->threads[0] && !p->threads[1] && !p->threads[2] && !p->threads[3];
 	if (*thread != own)
 		*thread = *thread == NOBODY ? own : SEVERAL;
 }
@@ -448,13 +451,28 @@ static void each_region(struct unit_finder *f)
 	}
 }
 
+/* Records which threads have units on a pair of cells, in a table that is as large as the pairs need. */
+static bool note_pairs(struct unit_finder *f)
+{
+	uint32_t accesses = f->region_first[f->m->region_count], n = PAIRS_MIN;
+	while (n < PAIRS_FIRST && n / PAIRS_OF_ACCESS < accesses)
+		n *= 2;
+	f->noting = true;
+	bool ok = true;
+	for (; ok && n; n = pairs_needed(f)) {
+		ok = pairs_create(f, n);
+		if (ok)
+			each_region(f);
+		ok &= !f->failed;
+	}
+	f->noting = false;
+	return ok;
+}
+
 static bool find_units(struct unit_finder *f)
 {
-	if (!pairs_create(f))
+	if (!note_pairs(f))
 		return false;
-	f->noting = true;
-	each_region(f);
-	f->noting = false;
 	each_region(f);
 	return !f->failed;
 }
