@@ -2,19 +2,20 @@
  * predict: what the analysis of one run finds is what the next ones do. A run that takes the schedule of a race, or in
  * which reads see other writes, may come to code that no run before came to; it is analyzed in turn. So may a run in
  * which two threads take turns at a lock or an atomic variable the other way round than in all runs before, or one in
- * which a thread's turn comes between two of another. And a run
- * whose threads are held at the places of all races, as RaceFuzzer does at those of one: each meeting goes either way,
- * where a schedule has one meeting of one pair. The same for atomicity violations, ASVs and deadlocks: first, if they
- * are many. And a run for all orders of turns that no run had and in which a thread may see something else: it brings
- * about several at once. The most promising run is first: of what a run with new code showed, then by verdict and rank.
- * If there is none left, runs are made by several strategies, until that brings nothing new several times.
+ * which a thread's turn comes between two of another.
+ *
+ * Some runs are for many at once. Threads are held at the places of all races, as RaceFuzzer does at those of one: each
+ * meeting goes either way, where a schedule has one meeting of one pair. The same for atomicity violations, ASVs and
+ * deadlocks: first, if they are many. And a run for all orders of turns that no run had and in which a thread may see
+ * something else (orders.c).
+ *
+ * The most promising run is first: of what a run with new code showed, then by verdict and rank. If there is none left,
+ * runs are made by several strategies, until that brings nothing new several times.
  */
-#include "cmd/explore/explore.h"
+#include "cmd/explore/predict.h"
 
 #include "cmd/try/ways.h"
-#include "lib/base/set.h"
 #include "lib/base/vec.h"
-#include "lib/explore/turns.h"
 #include "lib/report/digest.h"
 #include "lib/trace/modules.h"
 
@@ -24,20 +25,11 @@
 #include <string.h>
 
 enum {
-	NEW_SCHEDULES = 64, /* of one run that are taken on */
-	ATTEMPTS = 3,       /* ways to an anomaly that is not confirmed */
-	QUIET = 4,          /* random runs without anything new, after which it is enough */
-	PLACES_MAX = 256,   /* at which one run holds threads */
-	COVERED_MAX = 1024, /* places of orders of turns that one run is for */
-	MANY = 5            /* anomalies, and places of them, that one run is for rather than a run for each */
+	QUIET = 4,        /* random runs without anything new, after which it is enough */
+	PLACES_MAX = 256, /* at which one run holds threads */
+	MANY = 5          /* anomalies, and places of them, that one run is for rather than a run for each */
 };
 
-/*
- * A run that is for all anomalies of a kind at once. Races: threads wait at either place. Sequences, which are
- * atomicity violations and ASVs: a thread waits before its last event while others can go on. Deadlocks: with a lock,
- * before the next. Turns: where an order needs another thread's turn before.
- */
-enum sweep { SWEEP_NONE, SWEEP_RACES, SWEEP_SEQUENCES, SWEEP_DEADLOCKS, SWEEP_TURNS, SWEEP_AGAIN, SWEEPS };
 /* promise: less than a schedule that is proved, more than one that is not; but of many anomalies, more than any. */
 #define MANY_PROMISE 0.3
 static const struct {
@@ -48,58 +40,6 @@ static const struct {
                     [SWEEP_DEADLOCKS] = {"racefuzzer", "--pattern=deadlock", 0.748},
                     [SWEEP_TURNS] = {"coverage", NULL, 0.74},
                     [SWEEP_AGAIN] = {"coverage", NULL, 0.56}};
-
-struct candidate {
-	char fingerprint[17];
-	struct rt_plan *plan; /* NULL: it was run, or it has none */
-	/* "": none; else positions that a run is to come to in this order, at one object: by one thread and another, or
-	 * by one, another, and the first again. */
-	char at[3][300];
-	enum sweep sweep;
-	bool open; /* it was not run */
-	enum outcome_order resolve;
-	enum outcome_way way;
-	double score;
-};
-
-/* An anomaly that was met. */
-struct known {
-	char fingerprint[17];
-	uint32_t attempts; /* runs for it, made and planned */
-	bool confirmed, planned;
-};
-
-/* Turns that a run is to have in this order. */
-struct turn_order {
-	uint64_t key;
-	uint32_t count;
-	char at[3][300];
-};
-
-/* Positions as --at takes them. */
-struct places {
-	char **items;
-	size_t count, room;
-	struct set keys;
-};
-
-struct predict {
-	struct candidate *items;
-	size_t count, room;
-	struct known *known;
-	size_t known_count, known_room;
-	struct set positions;  /* of events, in any run */
-	struct set had, tried; /* orders of turns that some run had, or was made for */
-	struct set open;       /* orders that no run had when they were found, which are: */
-	struct turn_order *orders;
-	size_t order_count, order_room;
-	struct places at[SWEEPS]; /* of anomalies that are not excluded */
-	uint32_t quiet;
-	bool news; /* the run under way brought some */
-	/* What became of the run's plan, until its report is merged. */
-	struct replay_run outcome;
-	bool has_outcome;
-};
 
 static struct predict *predict_of(struct exploring *x)
 {
@@ -137,28 +77,6 @@ void predict_release(struct exploring *x)
 	free(p);
 }
 
-/* A run for all orders of turns that no run has had; if there are none, for all. False without memory. */
-static bool order_coverage(struct predict *p, struct run_order *order)
-{
-	bool all = true;
-	for (size_t i = 0; all && i < p->order_count; i++)
-		all = set_has(&p->had, p->orders[i].key);
-	uint32_t places = 0;
-	char option[320];
-	bool ok = true;
-	for (size_t i = p->order_count; ok && i-- > 0 && places < COVERED_MAX;) {
-		const struct turn_order *o = &p->orders[i];
-		if (!all && set_has(&p->had, o->key))
-			continue;
-		for (uint32_t k = 0; ok && k < o->count; k++) {
-			snprintf(option, sizeof option, "--at=0/%" PRIu32 ":%s", k, o->at[k]);
-			ok = run_order_add(order, option);
-		}
-		places += o->count;
-	}
-	return ok;
-}
-
 /* A run that holds threads at the places of a sweep. False without memory. */
 static bool order_sweep(struct predict *p, enum sweep sweep, struct run_order *order)
 {
@@ -166,7 +84,7 @@ static bool order_sweep(struct predict *p, enum sweep sweep, struct run_order *o
 	char option[320];
 	order->strategy = sweeps[sweep].strategy;
 	if (!sweeps[sweep].pattern)
-		return order_coverage(p, order);
+		return predict_order_turns(p, order);
 	if (!run_order_add(order, sweeps[sweep].pattern))
 		return false;
 	for (size_t i = 0; i < places->count; i++) {
@@ -244,7 +162,7 @@ static struct known *known_of(struct predict *p, const char *fingerprint)
 	return k;
 }
 
-static uint64_t position_key(const struct rt_trace *trace, uint64_t pc)
+uint64_t predict_position_key(const struct rt_trace *trace, uint64_t pc)
 {
 	const struct rt_module *module = module_at(trace, pc);
 	XXH3_state_t state;
@@ -262,7 +180,7 @@ static bool add_positions(struct predict *p, const struct analysis *a, size_t *f
 	*fresh = 0;
 	for (uint32_t i = 0; i < a->model->site_count; i++) {
 		bool added;
-		if (!set_add(&p->positions, position_key(a->trace, a->model->sites[i].pc), &added))
+		if (!set_add(&p->positions, predict_position_key(a->trace, a->model->sites[i].pc), &added))
 			return false;
 		*fresh += added;
 	}
@@ -280,7 +198,7 @@ static double score_of(const struct report_entry *e, bool new_code, uint32_t att
 	return (new_code ? 1 : 0) + by_verdict[e->anomaly->verdict] + 0.2 * e->rank.value - 0.5 * (attempt - 1);
 }
 
-static bool add_candidate(struct predict *p, const struct candidate *c)
+bool predict_add(struct predict *p, const struct candidate *c)
 {
 	if (!vec_reserve(&p->items, &p->room, (uint64_t)p->count + 1, sizeof *p->items))
 		return false;
@@ -299,7 +217,7 @@ static enum rt_status take_on(struct predict *p, const struct report *r, const s
 	*added = false;
 	if (!k)
 		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
-	if (k->confirmed || k->planned || k->attempts >= ATTEMPTS || anomaly_may_be_atomic(a) ||
+	if (k->confirmed || k->planned || k->attempts >= PREDICT_ATTEMPTS || anomaly_may_be_atomic(a) ||
 	    (anomaly_is_of_waits(a) && anomaly_is_stuck(r->analysis->model, a)))
 		return RT_OK;
 	if (!a->schedule && (a->verdict >= VERDICT_PROVED || !way_can_search(r, a)))
@@ -309,7 +227,7 @@ static enum rt_status take_on(struct predict *p, const struct report *r, const s
 	if (status == RT_EMEMORY)
 		return rt_error_set(err, status, "%s", why.message);
 	if (status) { /* it cannot be followed */
-		k->attempts = ATTEMPTS;
+		k->attempts = PREDICT_ATTEMPTS;
 		return RT_OK;
 	}
 	c.open = true;
@@ -318,7 +236,7 @@ static enum rt_status take_on(struct predict *p, const struct report *r, const s
 	c.score = score_of(e, new_code, ++k->attempts);
 	k->planned = true;
 	*added = true;
-	return add_candidate(p, &c) ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	return predict_add(p, &c) ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
 }
 
 /* The most urgent entries are first in the report: of each kind in turn, so that no kind drowns another. */
@@ -329,7 +247,7 @@ static enum rt_status take_on_all(struct predict *p, const struct report *r, boo
 	for (size_t i = 0; !status && i < r->count; i++) {
 		enum anomaly_kind kind = r->entries[i].anomaly->kind;
 		bool added;
-		if (taken[kind] >= NEW_SCHEDULES)
+		if (taken[kind] >= PREDICT_TAKEN)
 			continue;
 		status = take_on(p, r, &r->entries[i], new_code, &added, err);
 		taken[kind] += added;
@@ -338,8 +256,7 @@ static enum rt_status take_on_all(struct predict *p, const struct report *r, boo
 	return status;
 }
 
-/* "app+0x1234". False: it is in no module. */
-static bool put_position(const struct rt_trace *trace, uint64_t pc, char *to, size_t size)
+bool predict_put_position(const struct rt_trace *trace, uint64_t pc, char *to, size_t size)
 {
 	const struct rt_module *module = module_at(trace, pc);
 	if (module)
@@ -352,9 +269,9 @@ static bool add_place(struct places *places, const struct rt_trace *trace, uint6
 {
 	char place[300];
 	bool added;
-	if (places->count == PLACES_MAX || !put_position(trace, pc, place, sizeof place))
+	if (places->count == PLACES_MAX || !predict_put_position(trace, pc, place, sizeof place))
 		return true;
-	if (!set_add(&places->keys, position_key(trace, pc), &added) ||
+	if (!set_add(&places->keys, predict_position_key(trace, pc), &added) ||
 	    !vec_reserve(&places->items, &places->room, (uint64_t)places->count + 1, sizeof *places->items))
 		return false;
 	if (added && !(places->items[places->count] = strdup(place)))
@@ -392,11 +309,11 @@ static enum sweep sweep_of(const struct report *r, const struct anomaly *a, uint
 	return SWEEP_SEQUENCES;
 }
 
-static bool add_sweep(struct predict *p, enum sweep sweep, bool new_code, bool many)
+bool predict_add_sweep(struct predict *p, enum sweep sweep, bool new_code, bool many)
 {
 	struct candidate c = {.sweep = sweep, .open = true, .resolve = OUTCOME_NO_ORDER};
 	c.score = (new_code ? 1 : 0) + sweeps[sweep].promise + (many ? MANY_PROMISE : 0);
-	return add_candidate(p, &c);
+	return predict_add(p, &c);
 }
 
 /* The places of anomalies, if some of them are new, are what a run is to hold threads at. */
@@ -419,110 +336,8 @@ static enum rt_status take_on_places(struct predict *p, const struct report *r, 
 		if (p->at[s].count != before[s]) {
 			bool many = open[s] >= MANY && p->at[s].count >= before[s] + MANY;
 			p->news = true;
-			ok = add_sweep(p, (enum sweep)s, new_code, many);
+			ok = predict_add_sweep(p, (enum sweep)s, new_code, many);
 		}
-	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
-}
-
-/* False: a position is in no module. */
-static bool order_of(const struct rt_trace *trace, const struct turns_order *from, struct turn_order *to)
-{
-	*to = (struct turn_order){.count = from->count, .key = from->count};
-	for (uint32_t i = 0; i < from->count; i++) {
-		to->key = (to->key ^ position_key(trace, from->pcs[i])) * UINT64_C(0x9e3779b97f4a7c15);
-		if (!put_position(trace, from->pcs[i], to->at[i], sizeof to->at[i]))
-			return false;
-	}
-	to->key += !to->key;
-	return true;
-}
-
-/* Runs for an order alone: several, if which thread comes first is likely to matter. */
-static bool take_on_order(struct predict *p, const struct turn_order *o, bool update, double score, size_t *taken)
-{
-	struct candidate c = {.open = true, .score = score, .resolve = OUTCOME_NO_ORDER};
-	bool added, ok = true;
-	if (*taken == NEW_SCHEDULES)
-		return true;
-	if (!set_add(&p->tried, o->key, &added))
-		return false;
-	memcpy(c.at, o->at, sizeof c.at);
-	for (int i = 0; ok && added && i < (update ? ATTEMPTS : 1); i++) {
-		ok = add_candidate(p, &c);
-		c.score -= 0.01;
-	}
-	*taken += added;
-	return ok;
-}
-
-/* An order that no run had. */
-static bool note_open(struct predict *p, const struct turn_order *o, bool *fresh)
-{
-	bool added;
-	if (!set_add(&p->open, o->key, &added))
-		return false;
-	*fresh |= added;
-	if (!added)
-		return true;
-	if (!vec_reserve(&p->orders, &p->order_room, (uint64_t)p->order_count + 1, sizeof *p->orders))
-		return false;
-	p->orders[p->order_count++] = *o;
-	return true;
-}
-
-/* Less than a sweep for all orders. */
-static double score_of_order(const struct turns_order *o)
-{
-	if (!o->worth)
-		return o->reverse ? 0.28 : 0.22;
-	if (o->update)
-		return 0.57;
-	return o->reverse ? 0.55 : o->worth == 2 ? 0.54 : 0.29;
-}
-
-/* Orders of turns that no run had: each is a candidate, and so is one run for all of them. */
-static bool take_on_orders(struct predict *p, const struct rt_trace *trace, const struct turns *t, bool new_code,
-                           bool covered)
-{
-	size_t taken[2] = {0};
-	bool ok = true, fresh = false, had = false;
-	for (size_t i = 0; ok && i < t->count; i++) {
-		const struct turns_order *turns = &t->items[i];
-		struct turn_order o;
-		bool added;
-		if (!order_of(trace, turns, &o))
-			continue;
-		if (turns->seen) {
-			ok = set_add(&p->had, o.key, &added);
-			had |= added;
-			continue;
-		}
-		if (set_has(&p->had, o.key))
-			continue;
-		ok = !turns->worth || note_open(p, &o, &fresh);
-		if (ok && (turns->reverse || o.count == 3))
-			ok = take_on_order(p, &o, turns->update, new_code + score_of_order(turns),
-			                   &taken[turns->reverse]);
-	}
-	p->news |= had;
-	bool again = new_code || (covered && had);
-	for (size_t i = 0; again && i < p->count; i++)
-		again = !(p->items[i].open && p->items[i].sweep == SWEEP_AGAIN);
-	return ok && (!fresh || add_sweep(p, SWEEP_TURNS, new_code, false)) &&
-	       (!again || !p->order_count || add_sweep(p, SWEEP_AGAIN, new_code, false));
-}
-
-static enum rt_status take_on_turns(struct predict *p, const struct run_result *run, bool new_code,
-                                    struct rt_error *err)
-{
-	const char *strategy = run->order->strategy;
-	bool covered = strategy && !strcmp(strategy, sweeps[SWEEP_TURNS].strategy);
-	struct turns turns;
-	enum rt_status status = turns_of(run->analysis->trace, &turns, err);
-	if (status)
-		return status;
-	bool ok = take_on_orders(p, run->analysis->trace, &turns, new_code, covered);
-	turns_release(&turns);
 	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
 }
 
@@ -553,7 +368,7 @@ static enum rt_status note_outcome(struct exploring *x, const struct run_result 
 	if (!(other.plan = malloc(order->plan->size)))
 		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
 	memcpy(other.plan, order->plan, order->plan->size);
-	if (add_candidate(p, &other))
+	if (predict_add(p, &other))
 		return RT_OK;
 	free(other.plan);
 	return rt_error_set(err, RT_EMEMORY, "no memory to explore");
@@ -581,7 +396,11 @@ enum rt_status predict_ended(struct exploring *x, const struct run_result *run, 
 	if (!status)
 		status = take_on_places(p, all, fresh != 0, err);
 	report_free(all);
-	return status ? status : take_on_turns(p, run, fresh != 0, err);
+	if (status)
+		return status;
+	const char *strategy = run->order->strategy;
+	bool covered = strategy && !strcmp(strategy, sweeps[SWEEP_TURNS].strategy);
+	return predict_take_on_turns(p, run->analysis->trace, fresh != 0, covered, err);
 }
 
 enum rt_status predict_merged(struct exploring *x, const struct run_result *run, struct rt_error *err)

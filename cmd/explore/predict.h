@@ -1,0 +1,88 @@
+/* What the parts of predict share: predict.c, and orders.c, which has the orders of turns. */
+#ifndef CMD_EXPLORE_PREDICT_H
+#define CMD_EXPLORE_PREDICT_H
+
+#include "cmd/explore/explore.h"
+#include "lib/base/set.h"
+
+enum {
+	PREDICT_TAKEN = 64,  /* schedules, and orders of a kind, that are taken on from one run */
+	PREDICT_ATTEMPTS = 3 /* runs for what may need several */
+};
+
+/*
+ * A run that is for all anomalies of a kind at once. Races: threads wait at either place. Sequences, which are
+ * atomicity violations and ASVs: a thread waits before its last event while others can go on. Deadlocks: with a lock,
+ * before the next. Turns: where an order needs another thread's turn before.
+ */
+enum sweep { SWEEP_NONE, SWEEP_RACES, SWEEP_SEQUENCES, SWEEP_DEADLOCKS, SWEEP_TURNS, SWEEP_AGAIN, SWEEPS };
+
+/* A run to be made. */
+struct candidate {
+	char fingerprint[17];
+	struct rt_plan *plan; /* NULL: it was run, or it has none */
+	/* "": none; else positions that a run is to come to in this order, at one object: by one thread and another, or
+	 * by one, another, and the first again. */
+	char at[3][300];
+	enum sweep sweep;
+	bool open; /* it was not run */
+	enum outcome_order resolve;
+	enum outcome_way way;
+	double score;
+};
+
+/* An anomaly that was met. */
+struct known {
+	char fingerprint[17];
+	uint32_t attempts; /* runs for it, made and planned */
+	bool confirmed, planned;
+};
+
+/* Turns that a run is to have in this order. */
+struct turn_order {
+	uint64_t key;
+	uint32_t count;
+	char at[3][300];
+};
+
+/* Positions as --at takes them. */
+struct places {
+	char **items;
+	size_t count, room;
+	struct set keys;
+};
+
+struct predict {
+	struct candidate *items;
+	size_t count, room;
+	struct known *known;
+	size_t known_count, known_room;
+	struct set positions;  /* of events, in any run */
+	struct set had, tried; /* orders of turns that some run had, or was made for */
+	struct set open;       /* orders that no run had when they were found, which are: */
+	struct turn_order *orders;
+	size_t order_count, order_room;
+	struct places at[SWEEPS]; /* of anomalies that are not excluded */
+	uint32_t quiet;
+	bool news; /* the run under way brought some */
+	/* What became of the run's plan, until its report is merged. */
+	struct replay_run outcome;
+	bool has_outcome;
+};
+
+/* Known by module and offset, in any run. */
+uint64_t predict_position_key(const struct rt_trace *trace, uint64_t pc);
+/* "app+0x1234". False: it is in no module. */
+bool predict_put_position(const struct rt_trace *trace, uint64_t pc, char *to, size_t size);
+
+/* Both false without memory. many: a run for many anomalies. */
+bool predict_add(struct predict *p, const struct candidate *c);
+bool predict_add_sweep(struct predict *p, enum sweep sweep, bool new_code, bool many);
+
+/* A run for all orders of turns that no run has had; if there are none, for all. False without memory. */
+bool predict_order_turns(struct predict *p, struct run_order *order);
+/* Takes on the orders of turns that no run had. covered: the run was for all of them. */
+enum rt_status predict_take_on_turns(struct predict *p, struct rt_trace *trace, bool new_code, bool covered,
+                                     struct rt_error *err);
+
+#endif
