@@ -170,7 +170,7 @@ wanted() {
 	local base=${1##*/} name
 	[ ${#names[@]} -gt 0 ] || return 0
 	for name in "${names[@]}"; do
-		[ "$name" = "${base%.*}" ] && return 0
+		[ "${name##*/}" = "${base%.*}" ] && return 0
 	done
 	return 1
 }
