@@ -19,8 +19,8 @@ struct turns_order {
 };
 
 struct turns {
-	struct turns_order
-	    *items; /* distinct: those that the trace has, by their first occurrence; then those it could */
+	/* Distinct: those of the trace, by their first occurrence; then those it could have. */
+	struct turns_order *items;
 	size_t count, room;
 };
 

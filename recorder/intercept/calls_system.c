@@ -19,7 +19,6 @@
 #include <sys/shm.h>
 #include <sys/sysinfo.h>
 #include <sys/times.h>
-#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -105,29 +104,6 @@ static size_t pages(size_t n)
 	return (n + 4095) / 4096;
 }
 CALL(int, mincore, (void *p, size_t n, unsigned char *to), (p, n, to), , if (r == 0) OUT_N(to, pages(n)))
-static void vectors(unsigned op, const struct iovec *v, unsigned long count, ssize_t n, uintptr_t pc)
-{
-	IN_N(v, count * sizeof *v);
-	for (unsigned long i = 0; i < count && n > 0; i++) {
-		size_t part = v[i].iov_len < (size_t)n ? v[i].iov_len : (size_t)n;
-		rt_call_access(op, v[i].iov_base, part, pc);
-		n -= (ssize_t)part;
-	}
-}
-static bool own_process(pid_t pid)
-{
-	return pid == (pid_t)RT_SYSCALL(SYS_getpid);
-}
-CALL(ssize_t, process_vm_readv,
-     (pid_t pid, const struct iovec *own, unsigned long n, const struct iovec *other, unsigned long m,
-      unsigned long flags),
-     (pid, own, n, other, m, flags), IN_N(other, m * sizeof *other), vectors(RT_OP_WRITE, own, n, r, pc);
-     if (own_process(pid)) vectors(RT_OP_READ, other, m, r, pc))
-CALL(ssize_t, process_vm_writev,
-     (pid_t pid, const struct iovec *own, unsigned long n, const struct iovec *other, unsigned long m,
-      unsigned long flags),
-     (pid, own, n, other, m, flags), IN_N(other, m * sizeof *other);
-     vectors(RT_OP_READ, own, n, SSIZE_MAX, pc), if (own_process(pid)) vectors(RT_OP_WRITE, other, m, r, pc))
 CALL(int, shmctl, (int id, int command, struct shmid_ds *data), (id, command, data), if (command == IPC_SET) IN(data),
      if (r >= 0 && command == IPC_STAT) OUT(data))
 

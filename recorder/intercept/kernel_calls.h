@@ -448,13 +448,15 @@ NUMBER(int, SYS_name_to_handle_at, 4, (int, folder, const char *, path, struct f
        IN_N(to, sizeof(unsigned)), WHEN(r == 0, OUT_N(to, 8 + to->handle_bytes); OUT(mount)))
 
 /* Other memory, by process */
-NUMBER(ssize_t, SYS_process_vm_readv, 5,
-       (pid_t, pid, const struct iovec *, v, size_t, count, const struct iovec *, other, size_t, n),
+KERNEL(ssize_t, process_vm_readv, SYS_process_vm_readv, 6,
+       (pid_t, pid, const struct iovec *, v, unsigned long, count, const struct iovec *, other, unsigned long, n,
+        unsigned long, flags),
        IN_N(other, n * sizeof *other),
        WHEN(r > 0, vectors(RT_OP_WRITE, v, count, (size_t)r, pc);
             if (own_process(pid)) vectors(RT_OP_READ, other, n, (size_t)r, pc)))
-NUMBER(ssize_t, SYS_process_vm_writev, 5,
-       (pid_t, pid, const struct iovec *, v, size_t, count, const struct iovec *, other, size_t, n),
+KERNEL(ssize_t, process_vm_writev, SYS_process_vm_writev, 6,
+       (pid_t, pid, const struct iovec *, v, unsigned long, count, const struct iovec *, other, unsigned long, n,
+        unsigned long, flags),
        IN_N(other, n * sizeof *other);
        IN_VECTORS(v, count), WHEN(r > 0 && own_process(pid), vectors(RT_OP_WRITE, other, n, (size_t)r, pc)))
 
