@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 RT_INTERPOSE(void *, dlopen, (const char *file, int flags));
@@ -148,31 +149,40 @@ uintptr_t rt_module_code(const struct dl_phdr_info *module, uintptr_t address, s
 	return 0;
 }
 
-/* The recorder is linked with libgcc, so that it is there from the start. */
-static int find_libgcc(struct dl_phdr_info *module, size_t size, void *unused)
+struct rt_code rt_linker;
+
+static bool is_libgcc(const char *file)
 {
 	static const char name[] = "libgcc_s.so";
-	const char *file = module->dlpi_name;
 
-	(void)size, (void)unused;
 	for (const char *c = file; *c; c++)
 		if (*c == '/')
 			file = c + 1;
 	for (unsigned i = 0; name[i]; i++)
 		if (file[i] != name[i])
-			return 0;
-	for (unsigned i = 0; i < module->dlpi_phnum; i++) {
+			return false;
+	return true;
+}
+
+/* The recorder is linked with libgcc, so that it is there from the start, as the dynamic linker is. */
+static int find_module(struct dl_phdr_info *module, size_t size, void *unused)
+{
+	bool linker = module->dlpi_addr && module->dlpi_addr == getauxval(AT_BASE);
+
+	(void)size, (void)unused;
+	for (unsigned i = 0; (linker || is_libgcc(module->dlpi_name)) && i < module->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &module->dlpi_phdr[i];
 
 		if (p->p_type == PT_LOAD && p->p_flags & PF_X)
-			rt_inner[RT_INNER_LIBGCC] = (struct rt_code){module->dlpi_addr + p->p_vaddr, p->p_memsz};
+			*(linker ? &rt_linker : &rt_inner[RT_INNER_LIBGCC]) =
+			    (struct rt_code){module->dlpi_addr + p->p_vaddr, p->p_memsz};
 	}
-	return 1;
+	return 0;
 }
 
-static __attribute__((constructor(101))) void find_unwinder(void)
+static __attribute__((constructor(101))) void find_modules(void)
 {
-	dl_iterate_phdr(find_libgcc, NULL);
+	dl_iterate_phdr(find_module, NULL);
 }
 
 static int count_modules(struct dl_phdr_info *info, size_t size, void *loads_and_unloads)

@@ -73,6 +73,36 @@ static size_t usable_size(void *p)
 }
 
 /*
+ * Thread-local variables of a module that was loaded later are in blocks which the dynamic linker allocates in the
+ * thread, at the first use. They are freed when the thread has ended, by another one that creates or joins threads. How
+ * the C library knows of that end is not seen: the ends of such threads are one object, whose address is this one's.
+ */
+static _Atomic bool locals_ended; /* some such thread has ended */
+static __thread bool has_locals;
+
+static bool is_linker(uintptr_t pc)
+{
+	return pc - rt_linker.begin < rt_linker.size;
+}
+
+static void locals_end(void)
+{
+	if (!has_locals || !rt_recording())
+		return;
+	atomic_store_explicit(&locals_ended, true, memory_order_relaxed);
+	rt_emit_sync(RT_OP_HB_BEFORE, (uintptr_t)&locals_ended, 0, 0, 0);
+}
+RT_CALL_AT(RT_AT_THREAD_END, locals_end);
+
+/* To be called before what is freed may be such a block. */
+static void locals_freed(uintptr_t pc)
+{
+	if (RT_UNLIKELY(atomic_load_explicit(&locals_ended, memory_order_relaxed)) &&
+	    (rt_creates_thread || is_linker(pc)))
+		rt_emit_sync(RT_OP_HB_AFTER, (uintptr_t)&locals_ended, 0, pc, 0);
+}
+
+/*
  * A free writes all that the block can hold, so what malloc gave beyond size is new memory too: else the free of the
  * block's next life would seem to meet that of its last.
  */
@@ -80,6 +110,7 @@ static void say_alloc(void *p, size_t size, uintptr_t pc)
 {
 	if (!p || !rt_recording())
 		return;
+	has_locals |= is_linker(pc);
 	rt_emit_sync(RT_OP_ALLOC, (uintptr_t)p, size, pc, 0);
 	size_t whole = (size + 7) & ~(size_t)7, usable = usable_size(p);
 	if (usable > whole)
@@ -88,6 +119,7 @@ static void say_alloc(void *p, size_t size, uintptr_t pc)
 
 static void say_free(void *p, size_t size, uintptr_t pc)
 {
+	locals_freed(pc);
 	rt_emit_free((uintptr_t)p, size, pc);
 }
 

@@ -99,6 +99,7 @@ uintptr_t rt_module_code(const struct dl_phdr_info *module, uintptr_t address, s
 
 /* A module's instrumented code, at pc, says that it is there. */
 void rt_code_begins(uintptr_t pc);
+extern struct rt_code rt_linker; /* the dynamic linker's code */
 
 /* The real malloc and free, for the recorder's own. */
 void *rt_malloc_unseen(size_t size);

@@ -159,6 +159,8 @@ bool rt_signal_restarts(int sig); /* true if a call that a handler of the signal
 
 /* Thread lifecycle (thread.c): used by pthread_create, C11 threads and libgomp's threads alike. */
 struct rt_private; /* what a parent hands to its child */
+/* The C library is making a thread for this one: what it frees is its own. */
+extern __thread bool rt_creates_thread;
 
 /* Makes the dead slot this thread's: in a forked child, or when the collector has died. */
 void rt_stop_recording(void);

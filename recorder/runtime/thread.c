@@ -326,6 +326,8 @@ static void announce_child(struct rt_private *b, bool made, const pthread_t *thr
 	__atomic_sub_fetch(&unannounced, 1, __ATOMIC_RELEASE);
 }
 
+__thread bool rt_creates_thread;
+
 RT_INTERPOSE(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg))
 {
 	if (!has_room())
@@ -337,7 +339,9 @@ RT_INTERPOSE(int, pthread_create, (pthread_t * thread, const pthread_attr_t *att
 		return RT_REAL(pthread_create)(thread, attr, start, arg);
 	b->start = start;
 	b->argument = arg;
+	rt_creates_thread = true;
 	result = RT_REAL(pthread_create)(thread, attr, run, b);
+	rt_creates_thread = false;
 	announce_child(b, result == 0, thread, RT_CALLER);
 	return result;
 }
@@ -353,7 +357,9 @@ RT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *arg))
 		return RT_REAL(thrd_create)(thread, start, arg);
 	b->start_c11 = start;
 	b->argument = arg;
+	rt_creates_thread = true;
 	result = RT_REAL(thrd_create)(thread, run_c11, b);
+	rt_creates_thread = false;
 	announce_child(b, result == thrd_success, thread, RT_CALLER);
 	return result;
 }
