@@ -50,7 +50,7 @@ struct object {
 struct finding_turns {
 	struct turns *found;
 	struct object *objects;
-	struct sections *sections;
+	struct sections *sections, *latest; /* latest: of the last event's thread */
 	struct set known, seen;
 };
 
@@ -125,11 +125,13 @@ static uint64_t bit_of(uint64_t address)
 
 static struct sections *sections_of(struct finding_turns *t, uint32_t thread)
 {
-	struct sections *s;
+	struct sections *s = t->latest;
+	if (s && s->thread == thread)
+		return s;
 	HASH_FIND(hh, t->sections, &thread, sizeof thread, s);
 	if (!s)
 		HASH_MAKE(t->sections, thread, thread, s);
-	return s;
+	return t->latest = s;
 }
 
 /* False without memory. */

@@ -33,8 +33,8 @@ struct sections {
 	uint32_t *place_first; /* by object: where its sections begin in by_place */
 	/* In the order of by_place: the place from which on all sections up to this one are of its thread. */
 	uint32_t *run;
-	bool
-	    *in_turn; /* by object: each of its sections but the last ends before the next begins; none is a reader's */
+	/* By object: each of its sections but the last ends before the next begins; none is a reader's. */
+	bool *in_turn;
 };
 
 bool sections_init(struct sections *s, const struct model *m);

@@ -12,7 +12,7 @@ static enum rt_status find_kind(struct plan_request *q, struct rt_trace *trace, 
 		for (uint32_t k = 0; k < q->goal_count; k++) {
 			if (q->goal[k].thread != e->thread || q->goal[k].from != e->ordinal)
 				continue;
-			waits += rt_op_has(e->op, RT_TAKES) || e->op == RT_OP_JOIN || e->op == RT_OP_BLOCK;
+			waits += script_is_wait(e->op);
 			accesses += rt_op_is_access(e->op);
 		}
 	q->kind = q->goal_count > 1 && waits == q->goal_count                                     ? GOAL_DEADLOCK

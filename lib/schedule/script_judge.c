@@ -147,11 +147,6 @@ static void answer_rest(struct binding *b)
 	}
 }
 
-static bool is_wait(unsigned op)
-{
-	return rt_op_has(op, RT_TAKES) || op == RT_OP_JOIN || op == RT_OP_BLOCK;
-}
-
 static bool is_access(unsigned op)
 {
 	return rt_op_is_access(op);
@@ -177,7 +172,7 @@ static enum goal_kind goal_kind(const struct binding *b)
 	if (b->s->kind_given)
 		return b->s->kind;
 	for (uint32_t i = 0; i < g->count; i++) {
-		waits &= goal_part(b, i, is_wait) != MODEL_NONE;
+		waits &= goal_part(b, i, script_is_wait) != MODEL_NONE;
 		accesses &= goal_part(b, i, is_access) != MODEL_NONE;
 	}
 	if (waits)
@@ -200,7 +195,7 @@ static bool find_goal(struct binding *b)
 	}
 	b->goal.kind = goal_kind(b);
 	for (uint32_t i = 0; i < s->goal_count; i++) {
-		uint32_t part = goal_part(b, i, b->goal.kind == GOAL_DEADLOCK ? is_wait : is_access);
+		uint32_t part = goal_part(b, i, b->goal.kind == GOAL_DEADLOCK ? script_is_wait : is_access);
 		b->goal.events[i] = part == MODEL_NONE ? b->goal.events[i] : part;
 	}
 	return true;

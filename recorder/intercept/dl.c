@@ -151,13 +151,11 @@ uintptr_t rt_module_code(const struct dl_phdr_info *module, uintptr_t address, s
 
 struct rt_code rt_linker;
 
-static bool is_libgcc(const char *file)
+static bool is_libgcc(const char *path)
 {
 	static const char name[] = "libgcc_s.so";
+	const char *file = rt_file_name(path);
 
-	for (const char *c = file; *c; c++)
-		if (*c == '/')
-			file = c + 1;
 	for (unsigned i = 0; name[i]; i++)
 		if (file[i] != name[i])
 			return false;

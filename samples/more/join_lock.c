@@ -98,7 +98,7 @@ static void of_three(void)
 #ifdef FIXED
 	struct timespec until;
 
-	/* It gives up, and so lets go of the list. */
+	/* It gives up, and releases the list. */
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += 5;
 	int late = pthread_timedjoin_np(thread, NULL, &until);

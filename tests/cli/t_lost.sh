@@ -80,7 +80,7 @@ late observed
 object predicted unknown-order" ] || { echo "java_finalize, $trace: $(verdicts $trace)"; fail=1; }
 done
 
-# A request's function is recorded at so many positions; that further ones are missing is said.
+# A request's function is recorded at thirty-two positions at most. The trace says that the threads of further ones are missing.
 {
 	printf '#include <aio.h>\n#include <fcntl.h>\n#include <semaphore.h>\n#include <signal.h>\n#include <stdlib.h>\nstatic sem_t done;\nstatic struct aiocb request;\nstatic char letter;\n'
 	printf 'static void called(union sigval value)\n{\n\t(void)value;\n\tsem_post(&done);\n}\nint main(int argc, char **argv)\n{\n\t(void)argv;\n\tchar path[] = "/tmp/lostXXXXXX";\n\tint file = mkstemp(path);\n'
