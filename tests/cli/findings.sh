@@ -1,0 +1,37 @@
+# What tests of findings share; to be sourced.
+. "$(dirname "${BASH_SOURCE[0]}")/text.sh"
+here=$top racetrace=$RACETRACE tmp=$SCRATCH
+
+# record NAME SOURCE: builds and records it. What is racy may crash: then once more.
+record() {
+	local compiler=gcc
+	[[ $2 == *.cpp ]] && compiler=g++
+	"$compiler" -g -O1 -fsanitize=thread -Wno-tsan -I"$here/samples/pecan" "$2" -o "$tmp/$1" -pthread || return
+	for _ in 1 2 3 4 5; do
+		timeout 60 "$racetrace" record -o "$tmp/$1.zst" "$tmp/$1" >/dev/null 2>&1 && return
+	done 2>/dev/null
+	return 1
+}
+
+# analyze STATUS FILE OPTION...: into $tmp/out.
+analyze() {
+	local due=$1 file=$2 status
+	shift 2
+	timeout 60 "$racetrace" analyze -f json "$@" "$file" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	[ $status = "$due" ] || { echo "analyze $* ${file##*/}: status $status, not $due: $(head -3 "$tmp/err")"; fail=1; }
+}
+
+# is WHAT FILTER: the jq filter is true of the report.
+is() {
+	jq -e "$2" "$tmp/out" >/dev/null || { echo "$1: not so: $2"; jq -c '.findings' "$tmp/out" | head -c 2000; fail=1; }
+}
+
+# text ARGUMENT...: the report as text, into $tmp/out.
+text() {
+	timeout 60 "$racetrace" analyze -f text "$@" >"$tmp/out" 2>&1
+}
+# prints PATTERN: a line of $tmp/out does.
+prints() {
+	grep -qE "$1" "$tmp/out" || { echo "text: no '$1' in: $(head -c 1500 "$tmp/out")"; fail=1; }
+}

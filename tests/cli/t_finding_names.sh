@@ -1,0 +1,263 @@
+#!/bin/bash
+# t_finding_names.sh [BUILD]: what findings call variables, locks, functions and handlers, and what a stranger reads of them.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/findings.sh"
+
+# Memory without a name is known by what is assigned to; OpenMP regions and lambdas by the function that has them.
+cat >"$tmp/made.cpp" <<'C'
+#include <thread>
+#include <vector>
+struct item { int pad[9], size; };
+static void fill(item *it) { it->size += 2; }
+int main()
+{
+	int sum = 0;
+	auto *items = new item[4]();
+	std::vector<std::thread> threads;
+	for (int i = 0; i < 2; i++)
+		threads.emplace_back([&] {
+			sum++;
+			fill(&items[3]);
+		});
+	for (auto &t : threads)
+		t.join();
+	delete[] items;
+	return sum < 0;
+}
+C
+record made "$tmp/made.cpp"
+analyze 1 "$tmp/made.zst"
+is made '[.findings[].title] | any(test("^.lambda. writes .sum. ")) and any(test("^.fill. writes .it->size. "))'
+is made '[.findings[].variable.written] | sort == ["it->size", "sum"]'
+# Variables of one stack that one region writes are known apart by what the lines assign to.
+cat >"$tmp/apart.c" <<'C'
+int main(void)
+{
+	int sum = 0, counts[2] = {0};
+#pragma omp parallel for num_threads(3)
+	for (int i = 0; i < 30; i++) {
+		sum += i;
+		counts[i % 2]++;
+		counts[0] = 0;
+	}
+	return sum + counts[1] < 0;
+}
+C
+gcc -g -O0 -fopenmp -fsanitize=thread "$tmp/apart.c" -o "$tmp/apart" && "$racetrace" record -o "$tmp/apart.zst" "$tmp/apart" >/dev/null
+analyze 1 "$tmp/apart.zst"
+is apart '[.findings[].title | capture("writes `(?<name>[a-z]*)").name] | sort == ["counts", "sum"]'
+# Without the source, or when it has changed, there is no such name.
+echo '// changed' >>"$tmp/made.cpp"
+analyze 1 "$tmp/made.zst"
+is "made, changed" 'all(.findings[].variable; has("written") | not)'
+
+# Locks in heap blocks have the name that an acquire's line gives them, also through a function that takes a pointer; of
+# several that have one name each has a number. Memory of a pool is named by what is copied into it, or read of it.
+cat >heap_locks.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+struct account {
+	pthread_mutex_t m;
+	long balance;
+	char owner[16];
+};
+static struct account *accounts;
+static void enter(pthread_mutex_t *lock)
+{
+	pthread_mutex_lock(lock);
+}
+static void move(struct account *from, struct account *to)
+{
+	pthread_mutex_lock(&from->m);
+	pthread_mutex_lock(&to->m);
+	from->balance--;
+	to->balance++;
+	pthread_mutex_unlock(&to->m);
+	pthread_mutex_unlock(&from->m);
+}
+static void rename_owner(struct account *a, const char *name)
+{
+	enter(&a->m);
+	memcpy(a->owner, name, 4);
+	pthread_mutex_unlock(&a->m);
+}
+static int first_letter(struct account *a)
+{
+	return a->owner[0];
+}
+static void *work(void *unused)
+{
+	move(&accounts[0], &accounts[1]);
+	rename_owner(&accounts[0], "ann");
+	return unused;
+}
+static void *work_too(void *unused)
+{
+	move(&accounts[1], &accounts[2]);
+	return unused;
+}
+int main(void)
+{
+	pthread_t t[2];
+	accounts = calloc(3, sizeof *accounts);
+	for (int i = 0; i < 3; i++)
+		pthread_mutex_init(&accounts[i].m, 0);
+	pthread_create(&t[0], 0, work, 0);
+	pthread_create(&t[1], 0, work_too, 0);
+	move(&accounts[2], &accounts[0]);
+	rename_owner(&accounts[0], "bob");
+	int letter = first_letter(&accounts[0]);
+	pthread_join(t[0], 0);
+	pthread_join(t[1], 0);
+	free(accounts);
+	return letter == 0;
+}
+C
+gcc -g -O1 -fno-inline -fsanitize=thread heap_locks.c -o heap_locks -pthread || exit 1
+timeout 60 "$RACETRACE" record --serial -o heap_locks.zst ./heap_locks >/dev/null 2>&1
+"$RACETRACE" analyze -f text --fail-on never heap_locks.zst >out 2>err
+grep -qE '^F[0-9]+ (error|warning), [a-z]+: (main[.0-9]*) acquires `to->m`, which (main[.0-9]*) holds; \3 acquires `to->m`, which (main[.0-9]*) holds; \4 acquires `to->m`, which \2 holds$' out ||
+	wrong "the cycle: $(grep ^F out)"
+grep -qE '^F[0-9]+ error, [a-z]+: `first_letter` reads `a->owner` without `a->m`, which `rename_owner` holds while it writes it$' out ||
+	wrong "a member of a heap block: $(grep ^F out)"
+grep -qE 'rename_owner: main(\.1)? writes, holding a->m \(heap block from main' out || wrong "the lock of a place: $(cat out)"
+"$RACETRACE" analyze -f json --fail-on never heap_locks.zst >out 2>err
+holds '[.findings[].guard | select(. != null) | .written] | index("a->m") != null'
+"$RACETRACE" analyze -f sarif --fail-on never heap_locks.zst >out 2>err
+grep -q 'holding a->m' out || wrong "the lock in SARIF"
+"$RACETRACE" analyze -f html --fail-on never heap_locks.zst >out 2>err
+grep -q 'holding .*a-&gt;m' out || wrong "the lock on the page: $(grep -o 'holding [^.]*' out)"
+
+# What a stranger reads: each thread of one place, a long line around the access, memory that only a function knows, what
+# is freed, a thread that waits for itself, and the lock of the fix.
+cat >stranger.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+static int sum[2];
+int hits;
+static char *text;
+static void *visit(void *a) { long me = (long)a; time_t now = 86400 * (me + 1); for (volatile int i = 0; i < 3; i++) sum[me] += i; hits = 1; sum[me] += localtime(&now)->tm_mday; return 0; }
+static void *look(void *a)
+{
+	sum[1] += text[0];
+	return a;
+}
+int main(void)
+{
+	pthread_t t[3];
+	text = malloc(4);
+	text[0] = 1;
+	for (long i = 0; i < 2; i++)
+		pthread_create(&t[i], 0, visit, (void *)i);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], 0);
+	pthread_create(&t[2], 0, look, 0);
+	free(text);
+	pthread_join(t[2], 0);
+	return 0;
+}
+C
+gcc -g -O1 -fsanitize=thread stranger.c -o stranger -pthread || exit 1
+timeout 60 "$RACETRACE" record --serial -o stranger.zst ./stranger >/dev/null 2>&1
+"$RACETRACE" analyze -f text --fail-on never stranger.zst >out 2>err
+grep -qE '^F[0-9]+ error, observed: `visit` writes `hits` while another thread in `visit` writes it, and nothing orders them$' out || wrong "$(grep ^F out)"
+grep -qE '^  at stranger\.c:7 in visit, too: main\.[12] writes, holding no lock$' out || wrong "the second thread of a place: $(cat out)"
+grep -qE '^     7 \| \.\.\. .*hits = 1;' out || wrong "the long line: $(grep '     7 |' out)"
+grep -qE '^F[0-9]+ error, observed: `visit` writes what `localtime` returns while another thread in `visit` writes it' out || wrong "memory of localtime: $(grep ^F out)"
+grep -q "fix: call the variant of .localtime. that is given the memory of its result (.localtime_r.)" out || wrong "$(grep fix: out)"
+grep -qE '^F[0-9]+ error, [a-z]+: `main` frees `text` while `look` may still use it' out || wrong "what is freed: $(grep ^F out)"
+"$RACETRACE" analyze -f html --fail-on never stranger.zst >page.html 2>err
+grep -q '<p>Fix: call the variant of <code>localtime</code>' page.html || wrong "the page's fix: $(grep Fix: page.html)"
+awk '/what <code>localtime<\/code> returns/ { on = 1 } on && /class="place"/ { n++ } /<p>Fix:/ { on = 0 } END { exit n < 2 }' page.html || wrong "the page has one thread of a place"
+cat >again.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+	pthread_mutex_lock(&m);
+	return pthread_mutex_lock(&m);
+}
+C
+gcc -g -O1 -fsanitize=thread again.c -o again -pthread || exit 1
+for seconds in 3 10 30 100; do # until it is at the second call, which on a busy machine may take long
+	timeout -s INT $seconds "$RACETRACE" record -o again.zst ./again >/dev/null 2>&1
+	"$RACETRACE" analyze -f text --fail-on never again.zst >out 2>err
+	! grep -q '^F1' out || break
+done
+grep -qx 'F1 error, observed: main waits for m, which it holds itself: it cannot go on' out || wrong "waits for itself: $(grep ^F out)"
+grep -q 'fix: do not acquire it again before it is released, or make it recursive' out || wrong "$(grep fix: out)"
+gcc -g -O1 -fsanitize=thread "$top/tests/cases/bank_check_then_act.c" -o bank -pthread || exit 1
+timeout 60 "$RACETRACE" record --serial=1 -o bank.zst ./bank >/dev/null 2>&1
+"$RACETRACE" analyze -f text --fail-on never bank.zst >out 2>err
+grep -q 'fix: keep both accesses of the one thread in one critical section of `a.m`' out || wrong "$(cat out)"
+grep -qE '^  at .*bank_check_then_act\.c:18 in add, too: main\.[12] (reads|updates|writes), holding a\.m' out || wrong "the act: $(cat out)"
+
+# What a handler of a signal does is said to be that; what follows sigwait is in none.
+cat >handler.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+int ticks, late;
+static void count(void) { ticks++; }
+static void on_usr1(int signal) { (void)signal; count(); }
+static void *reset(void *arg) { ticks = 0; late = 1; return arg; }
+static void seen(void) { late++; }
+int main(void)
+{
+	pthread_t t;
+	sigset_t set;
+	int got;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signal(SIGUSR1, on_usr1);
+	pthread_create(&t, NULL, reset, NULL);
+	raise(SIGUSR1);
+	raise(SIGUSR2);
+	sigwait(&set, &got);
+	seen();
+	return pthread_join(t, NULL);
+}
+C
+gcc -g -O0 -fsanitize=thread handler.c -o handler -pthread || exit 1
+timeout 60 "$RACETRACE" record -o handler.zst ./handler >/dev/null 2>&1
+"$RACETRACE" analyze -f text --fail-on never handler.zst >out 2>err
+grep -qE '^F[0-9]+ error, observed: .*`count` \(in a handler of SIGUSR1\)' out || wrong "the handler: $(grep ^F out)"
+grep -qE '^  handler\.c:4 in count: main, in a handler of SIGUSR1, (reads|writes|reads and writes|updates), holding no lock' out || wrong "the handler's place: $(cat out)"
+grep -q 'fix: make it atomic and free of locks (a handler may not wait for one)' out || wrong "its fix: $(grep fix: out)"
+grep -q 'handler of SIGUSR2' out && wrong "sigwait is a handler: $(cat out)"
+"$RACETRACE" analyze -f json --fail-on never handler.zst >out 2>err
+holds '[.anomalies[].events[].handler_of] | unique | . == [null, "SIGUSR1"]'
+
+# Variables that an OpenMP region shares have their own names and findings, at whichever lines an optimised loop
+# accesses them; in a converted trace, too.
+cat >"$tmp/shares.c" <<'END'
+#include <stdio.h>
+int main(void)
+{
+	int sum = 0;
+	int max = 0;
+	int values[64];
+	for (int i = 0; i < 64; i++)
+		values[i] = 1 + i * 7 % 13;
+#pragma omp parallel for num_threads(3)
+	for (int i = 0; i < 64; i++) {
+		sum += values[i];
+		if (values[i] > max)
+			max = values[i];
+	}
+	printf("%d %d\n", sum, max);
+	return 0;
+}
+END
+for level in 0 1 2; do
+	gcc -g -O$level -fopenmp -fsanitize=thread "$tmp/shares.c" -o "$tmp/shares" && "$racetrace" record -o "$tmp/shares.zst" "$tmp/shares" >/dev/null
+	"$racetrace" convert -o "$tmp/shares.jsonl" "$tmp/shares.zst" && "$racetrace" convert -o "$tmp/again.zst" "$tmp/shares.jsonl"
+	for file in shares.zst again.zst; do
+		analyze 1 "$tmp/$file"
+		is "shares -O$level, $file" '[.findings[].title | capture("writes .(?<name>[^ ]*).( |,)").name] | sort == ["max", "sum"]'
+	done
+done
+
+exit $fail
