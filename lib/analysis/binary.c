@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* True if no compiler makes this of an atomic access: an update in one instruction, a wide one, one across its size. */
+/* True if no compiler makes this of an atomic access: by its instruction, its width, or as it is across its size. */
 static bool is_plain(const struct model *m, uint32_t e)
 {
 	enum { WIDEST = 8 };
@@ -18,13 +18,26 @@ static bool is_plain(const struct model *m, uint32_t e)
 	       first->addr % size;
 }
 
+/* True if a line above makes the statement on that line an atomic operation. */
+static bool is_made_atomic(struct snippets *sources, const char *file, uint32_t line)
+{
+	enum { ABOVE = 8 };
+	enum statement_above what = ABOVE_GOES_ON;
+	for (unsigned i = 1; i <= ABOVE && i < line && what == ABOVE_GOES_ON; i++) {
+		char *above = snippet(sources, file, line - i);
+		what = above ? statement_above(above) : ABOVE_ENDS;
+		free(above);
+	}
+	return what == ABOVE_ATOMIC;
+}
+
 /* True if the source line of the access calls no atomic operation, as far as the file is still what it was. */
 static bool is_plain_source(const struct model *m, struct snippets *sources, uint32_t e)
 {
 	size_t n;
 	const struct rt_frame *f = rt_trace_frames(m->trace, m->sites[m->events[e].site].pc, &n);
 	char *line = n && f->file ? snippet(sources, f->file, f->line) : NULL;
-	bool plain = line && statement_is_plain(line);
+	bool plain = line && statement_is_plain(line) && !is_made_atomic(sources, f->file, f->line);
 	free(line);
 	return plain;
 }

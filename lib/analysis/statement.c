@@ -47,6 +47,43 @@ static const char *skip_comment(const char *p)
 	return end ? end + 2 : NULL;
 }
 
+/* The last character that is in no comment; 0: there is none. */
+static char last_of_code(const char *p)
+{
+	char last = 0;
+	while (p && *p) {
+		if (is_comment(p)) {
+			p = skip_comment(p);
+			continue;
+		}
+		last = isspace((unsigned char)*p) ? last : *p;
+		p = *p == '"' || *p == '\'' ? skip_quoted(p) : p + 1;
+	}
+	return last;
+}
+
+/* True if it begins with a name without small letters, as those of macros are. */
+static bool begins_with_macro(const char *p)
+{
+	while (isspace((unsigned char)*p))
+		p++;
+	size_t n = 0;
+	while (isupper((unsigned char)p[n]) || p[n] == '_' || (n && isdigit((unsigned char)p[n])))
+		n++;
+	return n > 1 && !isalnum((unsigned char)p[n]);
+}
+
+enum statement_above statement_above(const char *line)
+{
+	char last = last_of_code(line);
+	const char *first = line + strspn(line, " \t");
+	if (last == ';' || last == '{' || last == '}' || last == ':')
+		return ABOVE_ENDS;
+	if (strcasestr(line, "atomic") || begins_with_macro(line))
+		return ABOVE_ATOMIC;
+	return last == ')' || (*first == '#' && last != '\\') ? ABOVE_ENDS : ABOVE_GOES_ON;
+}
+
 bool statement_is_plain(const char *line)
 {
 	char name[NAME], last = 0;

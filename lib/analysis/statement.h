@@ -10,4 +10,12 @@
  */
 bool statement_is_plain(const char *line);
 
+/* What the line above a statement tells of it: OpenMP's `atomic`, or a macro for it, makes atomic what is below. */
+enum statement_above {
+	ABOVE_ENDS,    /* nothing: it ends a statement or begins a block */
+	ABOVE_GOES_ON, /* nothing, but one further above may */
+	ABOVE_ATOMIC
+};
+enum statement_above statement_above(const char *line);
+
 #endif

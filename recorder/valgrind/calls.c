@@ -33,6 +33,12 @@ bool is_told(Addr at)
 	return is_foreign_object(VG_(DebugInfo_get_soname)(object), file) || module_is_instrumented(file);
 }
 
+bool updates_plainly(Addr at)
+{
+	DebugInfo *object = VG_(find_DebugInfo)(VG_(current_DiEpoch)(), at);
+	return object && module_updates_plainly(VG_(DebugInfo_get_filename)(object));
+}
+
 bool is_linkage(Addr at)
 {
 	VgSectKind kind = VG_(DebugInfo_sect_kind)(NULL, at);

@@ -14,6 +14,8 @@
 bool is_told(Addr at);
 /* True if the code there is of the procedure linkage table. */
 bool is_linkage(Addr at);
+/* True if an update in one instruction there is no atomic load and store: module_updates_plainly. */
+bool updates_plainly(Addr at);
 /* What is mapped has changed: an address may be another module's code. */
 void forget_targets(void);
 

@@ -279,6 +279,11 @@ bool instruction_saves(const struct instruction *i)
 	       (i->opcode >> 4 == 5 || i->opcode == 0x68 || i->opcode == 0x6a || i->opcode == 0xc9);
 }
 
+bool instruction_is_string(const struct instruction *i)
+{
+	return i->map == 1 && !i->is_vex && i->opcode >= 0xa4 && i->opcode <= 0xaf && (i->opcode & 0xfe) != 0xa8;
+}
+
 /* ---- Frames ---- */
 
 /* mov between the two registers. */

@@ -36,6 +36,9 @@ bool instruction_jumps(const struct instruction *i, int32_t *distance);
 /* True if it pushes or pops a register or a constant, or is `leave`: what it accesses was saved, or is an argument. */
 bool instruction_saves(const struct instruction *i);
 
+/* True if it is movs, cmps, stos, lods or scas, once or repeated. */
+bool instruction_is_string(const struct instruction *i);
+
 /* Length of the instruction to which indirect calls may lead (endbr64), if the code begins with it; else 0. */
 size_t instruction_landing(const uint8_t *code, size_t size);
 

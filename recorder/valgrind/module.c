@@ -1,4 +1,7 @@
-/* Reads a module's dynamic strings: instrumented code has __tsan_init there, whichever compiler made it. */
+/*
+ * Reads what a module's file says of it. Instrumented code has __tsan_init in its dynamic strings, whichever compiler
+ * made it. Compilers name themselves in .comment, which some packages are stripped of.
+ */
 #include "recorder/valgrind/module.h"
 
 #include "recorder/valgrind/kernel.h"
@@ -64,13 +67,60 @@ static bool dynamic_contains(long fd, const Elf64_Phdr *segments, unsigned n, co
 	return is;
 }
 
+/* ---- Compilers ---- */
+
+/* "GCC: (PACKAGE) VERSION …", of a version that makes no update in one instruction of an atomic load and store. */
+static bool is_old_gcc(const char *s)
+{
+	enum { FUSES = 16 };
+	static const char name[] = "GCC: (";
+	const char *end = VG_(strncmp)(s, name, sizeof name - 1) ? NULL : VG_(strchr)(s, ')');
+	unsigned version = 0;
+	for (const char *p = end && end[1] == ' ' ? end + 2 : ""; *p >= '0' && *p <= '9' && version < FUSES; p++)
+		version = version * 10 + (unsigned)(*p - '0');
+	return version && version < FUSES;
+}
+
+/* text: strings, each with its end. */
+static bool are_old_gcc(const char *text, uint64_t size)
+{
+	uint64_t i = 0;
+	for (; i < size && !text[size - 1]; i += VG_(strlen)(text + i) + 1)
+		if (text[i] && !is_old_gcc(text + i))
+			return false;
+	return size && i == size;
+}
+
+/* True if the file says which compilers its parts are by, all of them such ones. */
+static bool is_by_old_gcc(long fd, const Elf64_Ehdr *h)
+{
+	Elf64_Shdr *sections = h->e_shentsize == sizeof *sections && h->e_shstrndx < h->e_shnum
+	                           ? part(fd, h->e_shoff, (uint64_t)h->e_shnum * sizeof *sections)
+	                           : NULL;
+	const Elf64_Shdr *of_names = sections ? &sections[h->e_shstrndx] : NULL;
+	char *names = of_names ? part(fd, of_names->sh_offset, of_names->sh_size) : NULL;
+	bool is = false;
+	for (unsigned i = 0; names && i < h->e_shnum && !is; i++) {
+		const Elf64_Shdr *s = &sections[i];
+		if (s->sh_name >= of_names->sh_size ||
+		    VG_(strncmp)(names + s->sh_name, ".comment", of_names->sh_size - s->sh_name))
+			continue;
+		char *text = part(fd, s->sh_offset, s->sh_size);
+		is = text && are_old_gcc(text, s->sh_size);
+		VG_(free)(text);
+	}
+	VG_(free)(names);
+	VG_(free)(sections);
+	return is;
+}
+
 struct look {
 	Elf64_Ehdr header;
 	uint64_t functions;   /* address of .eh_frame_hdr; 0: none */
 	Elf64_Phdr *segments; /* only while it is looked at */
 	bool is_program;      /* an ELF file of this machine */
 	bool is_32_bit;
-	bool is_instrumented, is_dynamic;
+	bool is_instrumented, is_dynamic, is_by_old_gcc;
 };
 
 static struct look look(long fd)
@@ -91,6 +141,7 @@ static struct look look(long fd)
 			l.functions = l.segments[i].p_vaddr;
 	}
 	VG_(free)(l.segments);
+	l.is_by_old_gcc = is_by_old_gcc(fd, &l.header);
 	l.is_program = true;
 	return l;
 }
@@ -108,7 +159,7 @@ static void close_file(long fd)
 
 struct module {
 	HChar *file;
-	bool is_instrumented;
+	bool is_instrumented, is_by_old_gcc;
 	uint64_t functions;
 };
 
@@ -126,13 +177,19 @@ static const struct module *module_of(const char *file)
 		close_file(fd);
 	}
 	known = VG_(realloc)("racetrace.modules", known, (count + 1) * sizeof *known);
-	known[count] = (struct module){VG_(strdup)("racetrace.modules", file), l.is_instrumented, l.functions};
+	known[count] =
+	    (struct module){VG_(strdup)("racetrace.modules", file), l.is_instrumented, l.is_by_old_gcc, l.functions};
 	return &known[count++];
 }
 
 bool module_is_instrumented(const char *file)
 {
 	return module_of(file)->is_instrumented;
+}
+
+bool module_updates_plainly(const char *file)
+{
+	return module_of(file)->is_by_old_gcc;
 }
 
 uint64_t module_functions(const char *file)

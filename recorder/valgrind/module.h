@@ -1,4 +1,4 @@
-/* The modules of the program: which of them are instrumented. */
+/* The modules of the program: which of them are instrumented, and what is known of their code. */
 #ifndef RECORDER_VALGRIND_MODULE_H
 #define RECORDER_VALGRIND_MODULE_H
 
@@ -11,6 +11,11 @@
 
 /* True if code in the file calls the hooks of ThreadSanitizer. False as well if the file cannot be read. */
 bool module_is_instrumented(const char *file);
+/*
+ * True if an update in one instruction of the file's code is no atomic load and store. LLVM makes such updates of them
+ * (x.store(x.load() + 1), below seq_cst), and GCC may from version 16 on.
+ */
+bool module_updates_plainly(const char *file);
 /* Address in the file's own numbers of its table of functions (.eh_frame_hdr); 0: it has none, or cannot be read. */
 uint64_t module_functions(const char *file);
 /*

@@ -17,7 +17,7 @@ struct place {
 	bool is_locked; /* it holds the bus: what else it accesses is a part of that */
 	bool one_shot;  /* it is a compare and exchange */
 	bool is_own;    /* what it accesses is the frame of its own function */
-	bool updates;   /* it loads and stores one location, without a bus lock */
+	bool is_plain;  /* no compiler makes it of an atomic access */
 	Int stop;       /* the statement before which it can be stopped: that of its first access; negative: none */
 };
 
@@ -35,7 +35,7 @@ static inline IRExpr *assign(struct place *p, IRType type, IRExpr *e)
 
 static inline UWord word_1(const struct place *p, unsigned size, unsigned order)
 {
-	return (UWord)(p->pc & RT_OPERAND_MAX) | (UWord)rt_record_aux(size, order, p->updates ? RT_F_PLAIN : 0) << 48;
+	return (UWord)(p->pc & RT_OPERAND_MAX) | (UWord)rt_record_aux(size, order, p->is_plain ? RT_F_PLAIN : 0) << 48;
 }
 
 /* What a call stores is its return address, which is no variable; like what a return loads. */

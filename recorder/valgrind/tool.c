@@ -271,13 +271,18 @@ static void begin_instruction(struct place *p, const IRSB *from, Int i, const Ve
 	p->pc = p->at + 1;
 	p->length = from->stmts[i]->Ist.IMark.len;
 	p->is_locked = false;
-	for (Int k = i + 1; k < from->stmts_used && from->stmts[k]->tag != Ist_IMark; k++)
-		p->is_locked |= from->stmts[k]->tag == Ist_CAS;
+	bool is_masked = false;
+	for (Int k = i + 1; k < from->stmts_used && from->stmts[k]->tag != Ist_IMark; k++) {
+		IRStmtTag tag = from->stmts[k]->tag;
+		p->is_locked |= tag == Ist_CAS;
+		is_masked |= tag == Ist_LoadG || tag == Ist_StoreG; /* elements of a vector */
+	}
 	struct instruction code;
 	bool is_known = instruction_decode((const uint8_t *)p->at, p->length, &code);
 	p->one_shot = p->is_locked && is_known && compares(&code);
 	p->is_own = is_known && frame_is_accessed(p->at, &code);
-	p->updates = updates(from, i + 1);
+	p->is_plain =
+	    is_masked || (is_known && instruction_is_string(&code)) || (updates(from, i + 1) && updates_plainly(p->at));
 	p->stop = stop_statement(p, from, i + 1, layout);
 }
 

@@ -57,4 +57,69 @@ jq -e '[.anomalies[] | select(.verdict != "predicted" and .verdict != "condition
 	jq -e --argjson drop "$(line drop)" --argjson again "$(line again)" \
 		'[.anomalies[] | select([.events[].source.line] == [$drop, $again]) | .verdict] == ["conditional"]' >/dev/null ||
 	wrong 'the second look is not conditional: this tests nothing'
+
+# Atomic operations that no call is seen of: OpenMP's, of the line above, and LLVM's of a load and a store in one
+# instruction. What else such an instruction or a string's does is certain.
+cat >openmp.c <<'C'
+#include <omp.h>
+int flag, racy, seen;
+int main(void)
+{
+#pragma omp parallel num_threads(2)
+	if (omp_get_thread_num()) {
+#pragma omp atomic write
+		flag = 1;
+		racy = 1;
+	} else {
+		int f = 0;
+		racy = 2;
+		for (int i = 0; i < 100 && !f; i++) {
+#pragma omp atomic read
+			f = flag;
+		}
+		seen = f;
+	}
+	return 0;
+}
+C
+cat >folded.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+static _Atomic int flag;
+int from[8], to[8], i;
+static void *set(void *arg)
+{
+	atomic_store_explicit(&flag, atomic_load_explicit(&flag, memory_order_relaxed) + 1, memory_order_release);
+	void *at = from;
+	long n = 4;
+	__asm__ volatile("rep stosq" : "+D"(at), "+c"(n) : "a"(1L) : "memory");
+	return arg;
+}
+static void *get(void *arg)
+{
+	while (!atomic_load_explicit(&flag, memory_order_acquire))
+		;
+	to[i] = from[i];
+	return arg;
+}
+int main(void)
+{
+	pthread_t a, b;
+	pthread_create(&a, NULL, set, NULL);
+	pthread_create(&b, NULL, get, NULL);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	return 0;
+}
+C
+certain() { # the variables whose races are observed or proved
+	jq -r '[.anomalies[] | select(.verdict == "observed" or .verdict == "proved") | .variable.name] | unique | join(" ")' "$1"
+}
+for build in 'gcc -g -O0 -fopenmp openmp.c racy' 'gcc -g -O2 -fopenmp openmp.c racy' 'gcc -g -O1 folded.c from' 'clang -g -O1 folded.c from'; do
+	command -v "${build%% *}" >/dev/null || continue
+	${build% *} -o build -pthread || exit 1
+	"$racetrace" record --recorder=valgrind -o b.zst ./build >out 2>err || wrong "$build: $(cat err)"
+	"$racetrace" analyze --all --kinds race --fail-on never -f json b.zst >b.json
+	[ "$(certain b.json)" = "${build##* }" ] || wrong "$build: certain of '$(certain b.json)'"
+done
 exit $fail

@@ -36,6 +36,33 @@ START_TEST(a_line_is_plain_if_it_calls_nothing_and_has_no_macro)
 }
 END_TEST
 
+START_TEST(a_line_above_may_make_a_statement_atomic)
+{
+	static const struct {
+		const char *line;
+		enum statement_above what;
+	} lines[] = {{"x = 1;", ABOVE_ENDS},
+	             {"__atomic_store_n(&x, 1, __ATOMIC_RELAXED); // before", ABOVE_ENDS},
+	             {"if (x) {", ABOVE_ENDS},
+	             {"}", ABOVE_ENDS},
+	             {"out:", ABOVE_ENDS},
+	             {"while (is_full(q))", ABOVE_ENDS},
+	             {"#endif", ABOVE_ENDS},
+	             {"#pragma omp single", ABOVE_ENDS},
+	             {"else", ABOVE_GOES_ON},
+	             {"x =", ABOVE_GOES_ON},
+	             {"", ABOVE_GOES_ON},
+	             {"// x = 1;", ABOVE_GOES_ON},
+	             {"#pragma omp \\", ABOVE_GOES_ON},
+	             {"#pragma omp atomic write", ABOVE_ATOMIC},
+	             {"#pragma omp atomic read acquire /* x = 1; */", ABOVE_ATOMIC},
+	             {"ATOMIC_WRITE", ABOVE_ATOMIC},
+	             {"\tOMP(write)", ABOVE_ATOMIC}};
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		ck_assert_msg(statement_above(lines[i].line) == lines[i].what, "%s", lines[i].line);
+}
+END_TEST
+
 #define EVENT(thread, op, object, more)                                                                                \
 	"{\"thread\":\"" thread "\",\"op\":\"" op "\",\"object\":\"" object "\",\"arg\":4" more "}\n"
 #define FORKS                                                                                                          \
@@ -79,7 +106,7 @@ START_TEST(what_may_be_atomic_is_no_certain_race)
 	const char *both = FORKS EVENT("A", "write", "0x1000", "") EVENT("B", "write", "0x1000", "");
 	ck_assert_int_eq(race_on(both, DATA, &capped), VERDICT_PREDICTED);
 	ck_assert_int_eq(capped, REASON_MACHINE_CODE);
-	/* No compiler makes an update in one instruction, without a bus lock, of an atomic operation. */
+	/* An instruction that no compiler makes of an atomic operation. */
 	const char *one = FORKS EVENT("A", "write", "0x1000", PLAIN) EVENT("B", "write", "0x1000", "");
 	ck_assert_int_eq(race_on(one, DATA, &capped), VERDICT_OBSERVED);
 	ck_assert_int_eq(capped, REASONS);
@@ -116,6 +143,7 @@ SUITE(binary)
 	Suite *s = suite_create("binary");
 	TCase *c = tcase_create("binary");
 	tcase_add_test(c, a_line_is_plain_if_it_calls_nothing_and_has_no_macro);
+	tcase_add_test(c, a_line_above_may_make_a_statement_atomic);
 	tcase_add_test(c, what_may_be_atomic_is_no_certain_race);
 	tcase_add_test(c, a_load_that_sees_a_store_may_order);
 	tcase_add_test(c, what_is_locked_somewhere_is_atomic_everywhere);
