@@ -193,6 +193,8 @@ struct rt_tree {
 	_Atomic uint32_t lost;               /* forked processes that a sandbox kept from being recorded */
 	_Atomic uint32_t hidden;             /* programs that were executed where /proc is not mounted */
 	_Atomic uint32_t alone;              /* enum rt_watch_file: why a program ran unrecorded; 0: none did */
+	_Atomic uint32_t refused;            /* enum rt_watch_refusal */
+	uint64_t refused_what;               /* of that: bytes of the mapping, or the first ones of the instruction */
 	uint32_t filters;                    /* seccomp filters of the collector itself; see confined.h */
 	uint64_t pid_namespace;              /* the inode of the collector's */
 	uint32_t follows_plain;              /* what a watched process executes can run under the tool as well */

@@ -3,11 +3,35 @@
 #include "cmd/base/library.h"
 #include "recorder/collector/program.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Valgrind writes what it says in /proc/self/cmdline to a temporary file, and ends if it cannot. */
+static enum rt_status check_temporary(struct rt_error *err)
+{
+	const char *folder = getenv("TMPDIR");
+	char *name, page[4096] = "";
+	folder = folder && *folder ? folder : "/tmp";
+	if (asprintf(&name, "%s/racetrace.XXXXXX", folder) < 0)
+		return rt_error_set(err, RT_EMEMORY, "no memory for a path");
+	int fd = mkostemp(name, O_CLOEXEC);
+	bool ok = fd >= 0 && write(fd, page, sizeof page) == (ssize_t)sizeof page;
+	int reason = errno;
+	if (fd >= 0) {
+		close(fd);
+		unlink(name);
+	}
+	free(name);
+	return ok ? RT_OK
+	          : rt_error_set(err, RT_ESYSTEM,
+	                         "Valgrind needs temporary files, and none can be written in '%s': %s: set TMPDIR",
+	                         folder, strerror(reason));
+}
 
 enum rt_status tool_find(struct tool *t, const char *program, struct rt_error *err)
 {
@@ -18,7 +42,14 @@ enum rt_status tool_find(struct tool *t, const char *program, struct rt_error *e
 		    "'%s' has a setuid or setgid bit or capabilities, with which Valgrind runs no program: "
 		    "record a copy without",
 		    program);
-	enum rt_status status = library_folder(false, &folder, err);
+	if (file_checks_addresses(program))
+		return rt_error_set(err, RT_EINPUT,
+		                    "'%s' is built with -fsanitize=address, whose memory Valgrind has no room for: "
+		                    "build it without, or with -fsanitize=thread instead",
+		                    program);
+	enum rt_status status = check_temporary(err);
+	if (!status)
+		status = library_folder(false, &folder, err);
 	if (status)
 		return status;
 	int length = asprintf(&t->path, "%s/valgrind/racetrace-amd64-linux", folder);

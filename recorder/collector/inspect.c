@@ -84,6 +84,7 @@ struct traits {
 	bool interpreter; /* dynamically linked */
 	bool runtime;     /* defines __tsan_init: has the runtime inside */
 	bool calls;       /* calls __tsan_ functions of some library */
+	bool addresses;   /* is built with AddressSanitizer */
 	bool library;     /* has a name for those that are linked with it */
 	char *soname;     /* the runtime that it is linked with */
 };
@@ -111,6 +112,7 @@ static void look_at_symbols(Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr, struc
 	GElf_Sym sym;
 	for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
 		const char *name = elf_strptr(elf, shdr->sh_link, sym.st_name);
+		t->addresses |= name && !strcmp(name, "__asan_init");
 		if (!name || strncmp(name, "__tsan_", 7) != 0)
 			continue;
 		if (sym.st_shndx == SHN_UNDEF)
@@ -172,6 +174,14 @@ bool file_gains_rights(const char *path)
 	struct stat st;
 	return stat(path, &st) == 0 &&
 	       (st.st_mode & (S_ISUID | S_ISGID) || getxattr(path, "security.capability", NULL, 0) > 0);
+}
+
+bool file_checks_addresses(const char *path)
+{
+	struct traits t = {0};
+	look_at_file(path, &t);
+	free(t.soname);
+	return t.addresses;
 }
 
 bool file_is_plain(const char *path)

@@ -32,6 +32,9 @@ char *library_runtime(char *const *names);
 /* True if this is an ELF file without instrumented code. False also if that cannot be determined. */
 bool file_is_plain(const char *path);
 
+/* True if the file is built with AddressSanitizer. */
+bool file_checks_addresses(const char *path);
+
 /* True if the file is to be executed with the rights of its owner or group, or with more, be they the caller's own. */
 bool file_gains_rights(const char *path);
 

@@ -13,6 +13,7 @@
 #include "recorder/watch.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +86,28 @@ static void watch_file(struct tree *t)
 		inotify_add_watch(t->notify, name, IN_CLOSE_NOWRITE);
 }
 
-static void say_sandboxed(struct tree *t)
+/* What Valgrind refused, and how the program is recorded nevertheless. */
+static void describe_refusal(uint32_t why, uint64_t what, struct rt_error *error)
+{
+	enum { GIGABYTE_BITS = 30, EVEX = 0x62, SHOWN = 6 };
+	const uint8_t *byte = (const uint8_t *)&what;
+	char bytes[3 * SHOWN + 1] = "";
+	for (int i = 0; i < SHOWN; i++)
+		snprintf(bytes + (ptrdiff_t)3 * i, 4, "%02x ", byte[i]);
+	if (why == RT_REFUSED_MAPPING)
+		rt_error_set(error, RT_ESYSTEM,
+		             "Valgrind, under which a program has 128 GB of addresses, refused to map %" PRIu64
+		             " GB: have the program reserve less, or build it with gcc -fsanitize=thread",
+		             what >> GIGABYTE_BITS);
+	else
+		rt_error_set(error, RT_ESYSTEM,
+		             "Valgrind does not know an instruction (%s%s), and the program got SIGILL: build it with "
+		             "%s, or with gcc -fsanitize=thread",
+		             bytes, byte[0] == EVEX ? "of AVX-512" : "…",
+		             byte[0] == EVEX ? "-mno-avx512f" : "-march=x86-64");
+}
+
+static void say_unrecorded(struct tree *t)
 {
 	char events[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
 	ssize_t n = t->notify >= 0 ? read(t->notify, events, sizeof events) : -1;
@@ -99,6 +121,12 @@ static void say_sandboxed(struct tree *t)
 	else if (atomic_load(&t->shared->hidden))
 		rt_error_set(&error, RT_ESYSTEM,
 		             "a program that was executed where /proc is not mounted runs unrecorded");
+	else if (atomic_load(&t->shared->refused))
+		describe_refusal(t->shared->refused, t->shared->refused_what, &error);
+	else if (atomic_load(&t->shared->alone) == RT_FILE_ADDRESS)
+		rt_error_set(&error, RT_ESYSTEM,
+		             "'%s' is built with -fsanitize=address and runs unrecorded: build it without",
+		             t->shared->alone_name);
 	else if (atomic_load(&t->shared->alone) == RT_FILE_STATIC)
 		rt_error_set(&error, RT_ESYSTEM, "'%s' is statically linked and runs unrecorded: link it dynamically",
 		             t->shared->alone_name);
@@ -239,7 +267,7 @@ static void *run_acceptor(void *arg)
 		atomic_fetch_add(&t->shared->beat, 1);
 		if (t->shared->nonce)
 			look_around(t);
-		say_sandboxed(t);
+		say_unrecorded(t);
 		if (stop)
 			return NULL;
 		sleep_on_bell(t, bell, BEAT_MS);

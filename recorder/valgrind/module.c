@@ -121,6 +121,7 @@ struct look {
 	bool is_program;      /* an ELF file of this machine */
 	bool is_32_bit;
 	bool is_instrumented, is_dynamic, is_by_old_gcc;
+	bool checks_addresses; /* by AddressSanitizer, whose shadow memory Valgrind has no room for */
 };
 
 static struct look look(long fd)
@@ -135,6 +136,7 @@ static struct look look(long fd)
 	if (!l.segments)
 		return l;
 	l.is_instrumented = dynamic_contains(fd, l.segments, l.header.e_phnum, "__tsan_init");
+	l.checks_addresses = dynamic_contains(fd, l.segments, l.header.e_phnum, "__asan_init");
 	for (unsigned i = 0; i < l.header.e_phnum; i++) {
 		l.is_dynamic |= l.segments[i].p_type == PT_INTERP;
 		if (l.segments[i].p_type == PT_GNU_EH_FRAME)
@@ -229,6 +231,8 @@ static enum rt_watch_file watch_program(const struct look *l, bool gains)
 		return RT_FILE_ALONE;
 	if (l->is_32_bit)
 		return RT_FILE_32_BIT;
+	if (l->checks_addresses)
+		return RT_FILE_ADDRESS;
 	return !l->is_program ? RT_FILE_ALONE : l->is_dynamic ? RT_FILE_WATCHED : RT_FILE_STATIC;
 }
 

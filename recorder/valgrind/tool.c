@@ -8,6 +8,7 @@
 #include "recorder/valgrind/calls.h"
 #include "recorder/valgrind/frame.h"
 #include "recorder/valgrind/module.h"
+#include "recorder/valgrind/refused.h"
 #include "recorder/valgrind/stop.h"
 #include "recorder/watch.h"
 
@@ -392,6 +393,8 @@ static IRSB *instrument(VgCallbackClosure *closure, IRSB *from, const VexGuestLa
 		add_after(&p, s, from->jumpkind == Ijk_Ret && i > last);
 	}
 	add_jump(&p, from, layout);
+	if (from->jumpkind == Ijk_NoDecode)
+		refused_add(p.to, p.at);
 	return p.to;
 }
 
@@ -502,6 +505,7 @@ static void before_options(void)
 	VG_(clo_vex_control).iropt_unroll_thresh = 0;
 	VG_(basic_tool_funcs)(begin, instrument, finish);
 	VG_(needs_client_requests)(handle_request);
+	refused_begin();
 	VG_(track_start_client_code)(thread_runs);
 	VG_(track_pre_thread_ll_create)(thread_begins);
 	VG_(track_pre_thread_ll_exit)(thread_ends);
