@@ -142,12 +142,18 @@ struct rt_event *rt_pass_more(struct rt_pass *p)
 	return p->status || !p->got ? NULL : &p->events[p->at++];
 }
 
-struct rt_event *rt_pass_first(struct rt_pass *p, struct rt_trace *trace, struct rt_error *err)
+struct rt_event *rt_pass_from(struct rt_pass *p, struct rt_trace *trace, const struct rt_mark *mark,
+                              struct rt_error *err)
 {
 	p->trace = trace;
 	p->err = err;
-	p->status = rt_trace_rewind(trace, err);
+	p->status = rt_trace_return(trace, mark, err);
 	return rt_pass_more(p);
+}
+
+struct rt_event *rt_pass_first(struct rt_pass *p, struct rt_trace *trace, struct rt_error *err)
+{
+	return rt_pass_from(p, trace, NULL, err);
 }
 
 const struct rt_frame *rt_trace_frames(const struct rt_trace *trace, uint64_t pc, size_t *count)

@@ -223,6 +223,9 @@ struct rt_pass {
 /* The first event; starts over. NULL: there is none, or the trace cannot be read. The event is valid, and the caller's
  * to change, until the next call. */
 struct rt_event *rt_pass_first(struct rt_pass *p, struct rt_trace *trace, struct rt_error *err);
+/* The same from a mark on; NULL: the beginning. */
+struct rt_event *rt_pass_from(struct rt_pass *p, struct rt_trace *trace, const struct rt_mark *mark,
+                              struct rt_error *err);
 /* Of the next events. */
 struct rt_event *rt_pass_more(struct rt_pass *p);
 

@@ -164,6 +164,7 @@ struct windowing {
 	struct analyze_job *job;
 	struct merge *merge;
 	uint64_t allowed; /* bytes, for what the process has and takes */
+	struct describe_pass *pass;
 };
 
 /*
@@ -174,7 +175,8 @@ static void allow_next(const struct windowing *to)
 {
 	enum { SMALLEST = 26 << 20 };
 	struct analyze_job *j = to->job;
-	uint64_t kept = cmd_own_memory(), more = to->allowed > SMALLEST ? (to->allowed - SMALLEST) / 2 : 0;
+	uint64_t kept = cmd_own_memory() + describe_pass_room(to->pass),
+	         more = to->allowed > SMALLEST ? (to->allowed - SMALLEST) / 2 : 0;
 	uint64_t most = more < to->allowed / 4 ? more : to->allowed / 4;
 	j->max_memory = j->analysis.memory = to->allowed > kept ? to->allowed - kept : 1;
 	j->analysis.report_memory = most > kept ? (most - kept) / 2 + 1 : 1;
@@ -188,6 +190,7 @@ static enum rt_status take_window(struct analysis *a, const struct window *w, vo
 	char name[4096], events[64];
 	struct report *r;
 	enum rt_status status = check_kinds(j->s, a, err);
+	j->described.stretch = (struct describe_stretch){.pass = to->pass, .from = w->from, .last = w->last};
 	if (!status)
 		status = report_create(a, &j->described, &r, err);
 	if (status) {
@@ -211,12 +214,18 @@ static enum rt_status take_window(struct analysis *a, const struct window *w, vo
 
 enum rt_status analyze_job_windows(struct analyze_job *j, struct merge *merge, struct rt_error *err)
 {
+	enum { PASS_PART = 32 };
 	/* What the process has now is part of what an analysis is said to need. */
-	struct windowing to = {j, merge, cmd_allowed_memory(j->max_memory) + cmd_own_memory()};
+	struct windowing to = {
+	    .job = j, .merge = merge, .allowed = cmd_allowed_memory(j->max_memory) + cmd_own_memory()};
+	to.pass = describe_pass_create(j->trace, to.allowed / PASS_PART);
+	if (!to.pass)
+		return rt_error_set(err, RT_EMEMORY, "no memory for windows of the trace");
 	allow_next(&to);
 	if (!j->one_of_several)
 		progress_watch(j->trace);
 	enum rt_status status = windows_analyze(j->trace, &j->analysis, take_window, &to, err);
+	describe_pass_free(to.pass);
 	if (!status)
 		fprintf(stderr,
 		        "racetrace: '%s' would take more memory than is allowed: analyzed by %zu windows, without what "

@@ -210,13 +210,16 @@ static void follow(struct describing *p, const struct rt_event *event)
 	t->delivered = 0;
 }
 
-static enum rt_status run(struct describing *p, const struct describe_query *queries, size_t n, struct rt_error *err)
+/* first, last: numbers of the events to follow; last is 0: up to the last one of the queries. */
+static enum rt_status run(struct describing *p, const struct rt_mark *from, uint64_t first, uint64_t last,
+                          const struct describe_query *queries, size_t n, struct rt_error *err)
 {
 	struct rt_pass pass;
 	size_t next = 0;
-	for (struct rt_event *event = rt_pass_first(&pass, p->trace, err); event && next < n && !p->no_memory;
-	     event = rt_pass_next(&pass)) {
-		if (event->thread >= p->thread_count)
+	rt_trace_select(p->trace, RT_SELECT_ALL);
+	for (struct rt_event *event = rt_pass_from(&pass, p->trace, from, err);
+	     event && (last ? event->number <= last : next < n) && !p->no_memory; event = rt_pass_next(&pass)) {
+		if (event->thread >= p->thread_count || event->number < first)
 			continue;
 		while (next < n && queries[next].number < event->number)
 			next++;
@@ -265,38 +268,70 @@ static size_t tidy(uint64_t *addrs, size_t n)
 	return kept;
 }
 
-static bool pass_init(struct describing *p, struct rt_trace *trace, const uint64_t *addrs, size_t n, size_t queries)
+static bool state_init(struct describing *p, struct rt_trace *trace, uint64_t most)
 {
-	*p = (struct describing){.trace = trace, .thread_count = rt_trace_info(trace)->thread_count, .slot_count = n};
-	p->out = calloc(1, sizeof *p->out);
-	if (p->out)
-		p->out->ordinals = calloc(queries ? queries : 1, sizeof *p->out->ordinals);
+	*p = (struct describing){.trace = trace,
+	                         .thread_count = rt_trace_info(trace)->thread_count,
+	                         .most = most,
+	                         .heap.random = 1,
+	                         .mapped.random = 1,
+	                         .shared.random = 1};
 	p->threads = calloc(p->thread_count ? p->thread_count : 1, sizeof *p->threads);
-	p->slots = calloc(n ? n : 1, sizeof *p->slots);
-	if (!p->out || !p->out->ordinals || !p->threads || !p->slots || !describe_stacks_init(p))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		p->slots[i].addr = addrs[i];
-	return true;
+	return p->threads && describe_stacks_init(p);
 }
 
-static void pass_release(struct describing *p)
+static void state_release(struct describing *p)
 {
+	describe_blocks_forget(p);
 	for (uint32_t i = 0; p->threads && i < p->thread_count; i++) {
 		free(p->threads[i].held);
 		jumps_release(&p->threads[i].jumps);
 	}
 	free(p->threads);
-	free(p->slots);
 	rt_aliases_release(&p->aliases);
 	free(p->nodes);
-	descriptions_free(p->out);
 }
 
-enum rt_status describe(struct rt_trace *trace, const struct describe_query *queries, size_t n,
-                        struct descriptions **out, struct rt_error *err)
+/* What is asked of the state. addrs: n, sorted. */
+static bool questions_init(struct describing *p, const uint64_t *addrs, size_t n, size_t queries)
 {
-	struct describing p = {0};
+	p->out = calloc(1, sizeof *p->out);
+	if (p->out)
+		p->out->ordinals = calloc(queries ? queries : 1, sizeof *p->out->ordinals);
+	p->slots = calloc(n ? n : 1, sizeof *p->slots);
+	if (!p->out || !p->out->ordinals || !p->slots)
+		return false;
+	p->slot_count = n;
+	for (size_t i = 0; i < n; i++)
+		p->slots[i].addr = addrs[i];
+	describe_slots_find(p);
+	return true;
+}
+
+static void block_forget(struct describing *p, struct slot_block *b)
+{
+	describe_forget(p, &b->alloc);
+	describe_forget(p, &b->freed);
+}
+
+static void questions_release(struct describing *p)
+{
+	for (size_t i = 0; p->slots && i < p->slot_count; i++) {
+		block_forget(p, &p->slots[i].heap);
+		block_forget(p, &p->slots[i].map);
+	}
+	free(p->slots);
+	p->slots = NULL;
+	p->slot_count = 0;
+	descriptions_free(p->out);
+	p->out = NULL;
+}
+
+/* Answers the queries by a pass over events first to last; see run(). */
+static enum rt_status answer(struct describing *p, const struct rt_mark *from, uint64_t first, uint64_t last,
+                             const struct describe_query *queries, size_t n, struct descriptions **out,
+                             struct rt_error *err)
+{
 	enum rt_status status = RT_EMEMORY;
 	struct describe_query *sorted = calloc(n ? n : 1, sizeof *sorted);
 	uint64_t *addrs = calloc(n ? n : 1, sizeof *addrs);
@@ -306,20 +341,69 @@ enum rt_status describe(struct rt_trace *trace, const struct describe_query *que
 		n = tidy_queries(sorted, n);
 	for (size_t i = 0; sorted && addrs && i < n; i++)
 		addrs[i] = sorted[i].addr;
-	if (!sorted || !addrs || !pass_init(&p, trace, addrs, tidy(addrs, n), n)) {
+	if (!sorted || !addrs || !questions_init(p, addrs, tidy(addrs, n), n))
 		rt_error_set(err, RT_EMEMORY, "no memory to describe events");
-	} else {
-		rt_trace_select(trace, RT_SELECT_ALL);
-		status = run(&p, sorted, n, err);
-	}
+	else
+		status = run(p, from, first, last, sorted, n, err);
 	if (!status) {
-		*out = p.out;
-		p.out = NULL;
+		*out = p->out;
+		p->out = NULL;
 	}
-	pass_release(&p);
+	questions_release(p);
 	free(sorted);
 	free(addrs);
 	return status;
+}
+
+enum rt_status describe(struct rt_trace *trace, const struct describe_query *queries, size_t n,
+                        struct descriptions **out, struct rt_error *err)
+{
+	struct describing p;
+	enum rt_status status = state_init(&p, trace, 0)
+	                            ? answer(&p, NULL, 0, 0, queries, n, out, err)
+	                            : rt_error_set(err, RT_EMEMORY, "no memory to describe events");
+	state_release(&p);
+	return status;
+}
+
+struct describe_pass {
+	struct describing state;
+	uint64_t next; /* number of the event before which that is */
+};
+
+struct describe_pass *describe_pass_create(struct rt_trace *trace, uint64_t most)
+{
+	struct describe_pass *pass = calloc(1, sizeof *pass);
+	if (!pass)
+		return NULL;
+	if (state_init(&pass->state, trace, most))
+		return pass;
+	describe_pass_free(pass);
+	return NULL;
+}
+
+void describe_pass_free(struct describe_pass *pass)
+{
+	if (pass)
+		state_release(&pass->state);
+	free(pass);
+}
+
+enum rt_status describe_stretch(const struct describe_stretch *stretch, const struct describe_query *queries, size_t n,
+                                struct descriptions **out, struct rt_error *err)
+{
+	struct describe_pass *pass = stretch->pass;
+	struct describing *p = &pass->state;
+	if (!p->most)
+		return describe(p->trace, queries, n, out, err);
+	enum rt_status status = answer(p, stretch->from, pass->next, stretch->last, queries, n, out, err);
+	pass->next = stretch->last + 1;
+	return status;
+}
+
+uint64_t describe_pass_room(const struct describe_pass *pass)
+{
+	return pass->state.most ? pass->state.most - describe_blocks_memory(&pass->state) : 0;
 }
 
 static int compare_ordinals(const void *a, const void *b)

@@ -73,6 +73,27 @@ struct descriptions;
  */
 enum rt_status describe(struct rt_trace *trace, const struct describe_query *queries, size_t n,
                         struct descriptions **out, struct rt_error *err);
+/*
+ * A trace that is described stretch by stretch: the state that the run had at the end of one is kept for the next, so
+ * that each event is read once. Where that would take more than `most` bytes, later stretches are described from the
+ * beginning of the trace. NULL without memory. The trace is borrowed.
+ */
+struct describe_pass;
+struct describe_pass *describe_pass_create(struct rt_trace *trace, uint64_t most);
+void describe_pass_free(struct describe_pass *pass);
+/* Bytes that it may take beside those that it takes. */
+uint64_t describe_pass_room(const struct describe_pass *pass);
+
+/* The next stretch: up to event `last`, with the queries of its events. */
+struct describe_stretch {
+	struct describe_pass *pass;
+	const struct rt_mark *from; /* of its first event, or before that; NULL: the trace's beginning */
+	uint64_t last;
+};
+/* Like `describe`, of a stretch. */
+enum rt_status describe_stretch(const struct describe_stretch *stretch, const struct describe_query *queries, size_t n,
+                                struct descriptions **out, struct rt_error *err);
+
 /* The description of an event; NULL if no query asks for it or leads to it. */
 const struct description *description_of(const struct descriptions *d, uint64_t number);
 /* Ordinal of a queried event; 0 if it was not queried. */

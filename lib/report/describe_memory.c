@@ -12,8 +12,34 @@ static struct memory_slot *slots_from(struct describing *p, uint64_t addr)
 	return p->slots + low;
 }
 
+/* The event, for addresses that later stretches may ask about. */
+static void carry(struct describing *p, const struct rt_event *event)
+{
+	switch (event->op) {
+	case RT_OP_ALLOC:
+		describe_block_begins(p, &p->heap, event, event->arg);
+		break;
+	case RT_OP_MAP:
+		describe_block_begins(p, &p->mapped, event, event->arg);
+		break;
+	case RT_OP_SHARED:
+		describe_block_begins(p, &p->shared, event, RT_SHARED_MAX);
+		break;
+	case RT_OP_FREE:
+		describe_block_ends(p, &p->heap, event);
+		break;
+	default:
+		describe_range_ends(p, &p->mapped, event);
+		break;
+	}
+	if (describe_blocks_memory(p) > p->most)
+		describe_blocks_forget(p);
+}
+
 void describe_memory(struct describing *p, const struct rt_event *event)
 {
+	if (p->most)
+		carry(p, event);
 	bool mapping = event->op == RT_OP_MAP || event->op == RT_OP_UNMAP;
 	bool begins = event->op == RT_OP_ALLOC || event->op == RT_OP_MAP;
 	const struct memory_slot *end = p->slots + p->slot_count;
@@ -39,15 +65,33 @@ void describe_memory(struct describing *p, const struct rt_event *event)
 	}
 }
 
+static void share(const struct describing *p, struct memory_slot *s, const struct rt_event *event)
+{
+	struct rt_variable variable;
+	uint64_t addr = event->arg + (s->addr - event->addr);
+	s->shared = rt_trace_variable(p->trace, addr, &variable) ? addr : 0;
+	s->region = event->pc;
+}
+
 void describe_shared(struct describing *p, const struct rt_event *event)
 {
 	const struct memory_slot *end = p->slots + p->slot_count;
-	for (struct memory_slot *s = slots_from(p, event->addr); s < end && s->addr - event->addr < RT_SHARED_MAX;
-	     s++) {
-		struct rt_variable variable;
-		uint64_t addr = event->arg + (s->addr - event->addr);
-		s->shared = rt_trace_variable(p->trace, addr, &variable) ? addr : 0;
-		s->region = event->pc;
+	if (p->most)
+		carry(p, event);
+	for (struct memory_slot *s = slots_from(p, event->addr); s < end && s->addr - event->addr < RT_SHARED_MAX; s++)
+		share(p, s, event);
+}
+
+void describe_slots_find(struct describing *p)
+{
+	for (struct memory_slot *s = p->slots; s < p->slots + p->slot_count; s++) {
+		struct slot_block shared;
+		describe_block_find(p, &p->heap, s->addr, &s->heap);
+		describe_block_find(p, &p->mapped, s->addr, &s->map);
+		describe_block_find(p, &p->shared, s->addr, &shared);
+		if (shared.alloc.used)
+			share(p, s, &shared.alloc.event);
+		describe_forget(p, &shared.alloc);
 	}
 }
 

@@ -46,14 +46,23 @@ struct described_thread {
 	uint64_t tls_base, tls_size;
 };
 
+/* Events that begin and end a block. */
+struct slot_block {
+	struct saved_event alloc, freed;
+};
+
 /* One queried address: the blocks that it is currently in, heap inside mapping. */
 struct memory_slot {
 	uint64_t addr;
-	struct slot_block {
-		struct saved_event alloc, freed;
-	} heap, map;
+	struct slot_block heap, map;
 	uint64_t shared; /* the address of a variable there that a region shares, see RT_SHARED_MAX; 0: none */
 	uint64_t region; /* position of that region's function */
+};
+
+/* The blocks that any address is in, or was in last. */
+struct block_map {
+	struct block_piece *root;
+	uint64_t random; /* not 0 */
 };
 
 struct described {
@@ -83,6 +92,10 @@ struct describing {
 	size_t slot_count;
 	struct rt_aliases aliases; /* as of the event that is read */
 	bool no_memory;
+	/* For later stretches of the trace, if it is described by these. */
+	uint64_t most;                         /* bytes that the maps may take; 0: there are none */
+	struct block_map heap, mapped, shared; /* shared: the block of each piece is a region's SHARED event */
+	uint64_t piece_count;                  /* of all three */
 };
 
 /* ---- describe_stack.c ---- */
@@ -95,6 +108,8 @@ void describe_enter(struct describing *p, struct described_thread *t, uint64_t p
 void describe_leave(struct describing *p, struct described_thread *t);
 /* Forgets a saved event, and the stack that only it refers to. */
 void describe_forget(struct describing *p, struct saved_event *s);
+/* One more copy of a saved event refers to its stack. */
+void describe_refer(struct describing *p, const struct saved_event *s);
 /* Saves an event with its thread's stack, in place of the one before. */
 void describe_save(struct describing *p, struct saved_event *s, const struct rt_event *event);
 /* The entry of an event; created if absent, with its stack only. NULL without memory. */
@@ -112,5 +127,22 @@ void describe_shared(struct describing *p, const struct rt_event *event);
 struct memory_block describe_block(struct describing *p, uint64_t addr);
 /* Describes the memory of an event; queries: all n of it, sorted by address. */
 void describe_places(struct describing *p, const struct describe_query *queries, size_t n, struct description *d);
+/* Gives the slots what is known of their addresses. */
+void describe_slots_find(struct describing *p);
+
+/* ---- describe_blocks.c ---- */
+
+/* A block of that size begins at the event's address, in place of what was there. */
+void describe_block_begins(struct describing *d, struct block_map *map, const struct rt_event *event, uint64_t size);
+/* The blocks in the event's range end. */
+void describe_range_ends(struct describing *d, struct block_map *map, const struct rt_event *event);
+/* The block ends that began at the event's address. */
+void describe_block_ends(struct describing *d, struct block_map *map, const struct rt_event *event);
+/* Finds the block of an address, as a copy that refers to its events' stacks; zeros: none. */
+void describe_block_find(struct describing *d, const struct block_map *map, uint64_t addr, struct slot_block *out);
+/* Empties the maps, and stops to carry them. */
+void describe_blocks_forget(struct describing *d);
+/* Bytes that the maps take. */
+uint64_t describe_blocks_memory(const struct describing *d);
 
 #endif

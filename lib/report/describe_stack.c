@@ -107,6 +107,12 @@ void describe_forget(struct describing *p, struct saved_event *s)
 	*s = (struct saved_event){0};
 }
 
+void describe_refer(struct describing *p, const struct saved_event *s)
+{
+	if (s->used && s->node != ROOT)
+		p->nodes[s->node].references++;
+}
+
 void describe_save(struct describing *p, struct saved_event *s, const struct rt_event *event)
 {
 	uint32_t node = p->threads[event->thread].node;

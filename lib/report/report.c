@@ -164,7 +164,8 @@ static void ask_causes(struct questions *q, const struct report *r, const struct
 }
 
 /* steps: also queries the ends of their schedules' steps. */
-static enum rt_status describe_entries(struct report *r, bool steps, struct rt_error *err)
+static enum rt_status describe_entries(struct report *r, const struct describe_stretch *stretch, bool steps,
+                                       struct rt_error *err)
 {
 	const struct model *m = r->analysis->model;
 	struct questions q = {.asked = calloc((size_t)m->event_count + 1, 1),
@@ -179,7 +180,8 @@ static enum rt_status describe_entries(struct report *r, bool steps, struct rt_e
 	if (q.no_memory)
 		rt_error_set(err, RT_EMEMORY, "no memory for the report");
 	else
-		status = describe(r->analysis->trace, q.items, q.count, &r->descriptions, err);
+		status = stretch->pass ? describe_stretch(stretch, q.items, q.count, &r->descriptions, err)
+		                       : describe(r->analysis->trace, q.items, q.count, &r->descriptions, err);
 	free(q.items);
 	free(q.asked);
 	free(q.locksets);
@@ -363,7 +365,7 @@ static enum rt_status gather(struct report *r, const struct report_options *opti
 {
 	if (!entries_create(r, options))
 		return rt_error_set(err, RT_EMEMORY, "no memory for the report");
-	enum rt_status status = describe_entries(r, !options->only, err);
+	enum rt_status status = describe_entries(r, &options->stretch, !options->only, err);
 	if (status)
 		return status;
 	sort_entries(r);
@@ -384,7 +386,7 @@ static enum rt_status select_listed(struct report *r, const struct report_option
 		return status;
 	descriptions_free(r->descriptions);
 	r->descriptions = NULL;
-	return describe_entries(r, true, err);
+	return describe_entries(r, &options->stretch, true, err);
 }
 
 enum rt_status report_create(const struct analysis *a, const struct report_options *options, struct report **out,

@@ -28,6 +28,7 @@ struct report_options {
 	const char *only;                  /* id of the only anomaly to list; NULL: all */
 	bool unkept;                       /* no command that reads the trace is named: it is about to be removed */
 	const char *finding;               /* id of the only finding to list, with its anomalies; NULL: all */
+	struct describe_stretch stretch;   /* of a window; its pass is NULL: the whole trace is described */
 };
 
 struct report_entry {

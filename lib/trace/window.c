@@ -408,6 +408,7 @@ enum rt_status window_open(const struct window_survey *s, uint64_t first, uint64
 		rt_trace_free(&w->base);
 		return status;
 	}
+	w->window.from = s->cursor->mark;
 	*window = w->window;
 	*out = &w->base;
 	return RT_OK;

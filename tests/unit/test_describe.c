@@ -4,6 +4,7 @@
 #include "tracefmt/source.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { GLOBAL = 0x1000, THREADS = 3 };
@@ -12,7 +13,11 @@ struct array_trace {
 	struct rt_trace trace;
 	struct rt_thread threads[THREADS];
 	const struct rt_event *events;
-	size_t count, next;
+	size_t count, next, read;
+};
+
+struct rt_mark {
+	size_t next;
 };
 
 static enum rt_status array_rewind(struct rt_trace *trace, struct rt_error *err)
@@ -32,6 +37,14 @@ static enum rt_status array_read(struct rt_trace *trace, struct rt_event *events
 		events[*got].number = t->next + 1;
 		(*got)++;
 	}
+	t->read += *got;
+	return RT_OK;
+}
+
+static enum rt_status array_return(struct rt_trace *trace, const struct rt_mark *mark, struct rt_error *err)
+{
+	(void)err;
+	((struct array_trace *)trace)->next = mark->next;
 	return RT_OK;
 }
 
@@ -60,6 +73,7 @@ static const char *array_name(const struct rt_trace *trace, uint64_t addr)
 static const struct rt_source array_source = {.name = "array",
                                               .rewind = array_rewind,
                                               .read = array_read,
+                                              .go = array_return,
                                               .frames = array_frames,
                                               .variable = array_variable,
                                               .object_name = array_name};
@@ -72,11 +86,61 @@ static void array_init(struct array_trace *t, const struct rt_event *events, siz
 	t->trace.info.thread_count = THREADS;
 }
 
+static void same_description(const struct description *a, const struct description *b)
+{
+	ck_assert(a && b);
+	ck_assert_uint_eq(a->stack_count, b->stack_count);
+	ck_assert_mem_eq(a->stack, b->stack, a->stack_count * sizeof *a->stack);
+	ck_assert_uint_eq(a->place_count, b->place_count);
+	for (size_t i = 0; i < a->place_count; i++) {
+		ck_assert_int_eq(a->places[i].kind, b->places[i].kind);
+		ck_assert_uint_eq(a->places[i].shared, b->places[i].shared);
+		ck_assert_uint_eq(a->places[i].block.alloc, b->places[i].block.alloc);
+		ck_assert_uint_eq(a->places[i].block.freed, b->places[i].block.freed);
+	}
+	ck_assert_uint_eq(a->lock_count, b->lock_count);
+	for (size_t i = 0; i < a->lock_count; i++) {
+		ck_assert_uint_eq(a->locks[i].acquired, b->locks[i].acquired);
+		ck_assert_uint_eq(a->locks[i].block.alloc, b->locks[i].block.alloc);
+	}
+	ck_assert_uint_eq(a->fork, b->fork);
+	ck_assert_uint_eq(a->signal, b->signal);
+}
+
+/* The same is known of each event if the trace is described up to event `cut` and then from there on. */
+static void ask_by_stretches(struct array_trace *t, const struct describe_query *queries, size_t n, size_t cut,
+                             uint64_t most, const struct descriptions *whole)
+{
+	struct rt_error err = {0};
+	struct describe_query *of = calloc(n ? n : 1, sizeof *of);
+	struct describe_pass *pass = describe_pass_create(&t->trace, most);
+	ck_assert(pass && of);
+	for (int part = 0; part < 2; part++) {
+		struct describe_stretch stretch = {.pass = pass, .last = part ? t->count : cut};
+		struct descriptions *d;
+		size_t count = 0;
+		for (size_t i = 0; i < n; i++)
+			if (!queries[i].number || (queries[i].number > cut) == part)
+				of[count++] = queries[i];
+		ck_assert_msg(!describe_stretch(&stretch, of, count, &d, &err), "%s", err.message);
+		for (size_t i = 0; i < count; i++)
+			if (of[i].number && !of[i].ordinal)
+				same_description(description_of(d, of[i].number), description_of(whole, of[i].number));
+		descriptions_free(d);
+	}
+	describe_pass_free(pass);
+	free(of);
+}
+
 static struct descriptions *ask(struct array_trace *t, const struct describe_query *queries, size_t n)
 {
 	struct descriptions *d = NULL;
 	struct rt_error err = {0};
 	ck_assert_msg(describe(&t->trace, queries, n, &d, &err) == RT_OK, "%s", err.message);
+	for (size_t cut = 1; cut < t->count; cut++) {
+		ask_by_stretches(t, queries, n, cut, 1 << 20, d);
+		ask_by_stretches(t, queries, n, cut, 300, d);
+	}
 	return d;
 }
 
@@ -311,6 +375,32 @@ START_TEST(an_ordinal_alone_is_cheaper_than_a_description)
 }
 END_TEST
 
+START_TEST(stretches_read_each_event_once)
+{
+	enum { STRETCHES = 50, EVENTS = 2 * RT_PASS_EVENTS };
+	static struct rt_event events[STRETCHES * EVENTS];
+	struct array_trace t;
+	struct rt_error err = {0};
+	for (size_t i = 0; i < STRETCHES * EVENTS; i++)
+		events[i] = (struct rt_event){.op = RT_OP_READ, .addr = 8, .arg = 4, .pc = i};
+	events[0] = (struct rt_event){.op = RT_OP_ALLOC, .addr = 8, .arg = 8, .pc = 99};
+	array_init(&t, events, STRETCHES * EVENTS);
+	struct describe_pass *pass = describe_pass_create(&t.trace, 4096);
+	for (uint64_t last = EVENTS; last <= t.count; last += EVENTS) {
+		struct rt_mark mark = {last - EVENTS};
+		struct describe_stretch stretch = {.pass = pass, .from = &mark, .last = last};
+		struct describe_query query = {last - 1, 8, false};
+		struct descriptions *d;
+		ck_assert(!describe_stretch(&stretch, &query, 1, &d, &err));
+		ck_assert_uint_eq(place(d, last - 1)->block.alloc, 1);
+		STACK_IS(description_of(d, 1), 99);
+		descriptions_free(d);
+	}
+	ck_assert_uint_lt(t.read, 2 * t.count);
+	describe_pass_free(pass);
+}
+END_TEST
+
 START_TEST(an_event_leads_to_the_creation_of_its_thread)
 {
 	static const struct rt_event events[] = {
@@ -361,6 +451,7 @@ SUITE(describe)
 	tcase_add_test(c, a_lock_taken_again_is_held_until_the_outer_release);
 	tcase_add_test(c, one_event_can_be_asked_about_several_addresses);
 	tcase_add_test(c, an_ordinal_alone_is_cheaper_than_a_description);
+	tcase_add_test(c, stretches_read_each_event_once);
 	tcase_add_test(c, an_event_leads_to_the_creation_of_its_thread);
 	tcase_add_test(c, a_deep_stack_keeps_its_innermost_calls_and_says_that_it_was_cut);
 	suite_add_tcase(s, c);
