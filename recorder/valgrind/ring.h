@@ -31,12 +31,15 @@ struct guest {
 	uint64_t kept, left_out;     /* accesses in this epoch of it: recorded, and repeats */
 	unsigned shares[SEEN_SIZES]; /* of 256 accesses, those that filters of these sizes left out */
 	unsigned stay;               /* how often this filter is to be full before a larger one is tried */
+	uint32_t number;             /* no other thread has had it; 0: it has accessed nothing yet */
 	uint64_t *frames;            /* where the return addresses of its calls are */
 	unsigned depth, room;        /* of frames; calls deeper than there is room for are counted */
 	struct turns turns;          /* of the controlled recorder */
 };
 
 extern struct guest *guest_now; /* the one that runs */
+/* The thread of that number, if it has not ended, records again what it has recorded. */
+void guests_forget(uint32_t number);
 
 static inline void guest_epoch(struct guest *g)
 {

@@ -8,6 +8,7 @@
 #include "recorder/valgrind/calls.h"
 #include "recorder/valgrind/frame.h"
 #include "recorder/valgrind/module.h"
+#include "recorder/valgrind/owner.h"
 #include "recorder/valgrind/refused.h"
 #include "recorder/valgrind/stop.h"
 #include "recorder/watch.h"
@@ -122,7 +123,8 @@ static inline void record_access(UWord at, unsigned op, UWord w1, UWord place, c
 	}
 	if (++g->kept >> (g->filter.bits + 1))
 		filter_full(g);
-	ring_plain(g, s, key | (uint64_t)op << 48, w1, value);
+	bool is_hidden = owner_hides(g, key) && !g->turns.patience;
+	ring_plain(g, s, key | (uint64_t)op << 48, w1, is_hidden ? NULL : value);
 }
 
 /* w1: word 1 of the record. Called when the value has been read, which the access is sure to have been by then. */
@@ -149,8 +151,10 @@ static void wide(UWord at, UWord w1, UWord place, UWord op, UWord size)
 static void range(UWord at, UWord pc, UWord op, UWord size)
 {
 	struct rt_slot *s = guest_slot(guest_now);
-	if (s)
-		ring_range(guest_now, s, (unsigned)op, at & RT_OPERAND_MAX, size, pc);
+	if (!s)
+		return;
+	owner_hides(guest_now, at & RT_OPERAND_MAX);
+	ring_range(guest_now, s, (unsigned)op, at & RT_OPERAND_MAX, size, pc);
 }
 
 /* Behind a bus-locked instruction, or xchg. one_shot: it is a compare and exchange, which may fail. */
@@ -160,8 +164,10 @@ static void locked(UWord at, UWord w1, UWord was, UWord expected, UWord one_shot
 	uint64_t v = was;
 	bool done = was == expected;
 	unsigned op = !one_shot ? RT_OP_ATOMIC_RMW : done ? RT_OP_ATOMIC_CAS : RT_OP_ATOMIC_CAS_FAIL;
-	if (s && (done || one_shot))
-		ring_sync(guest_now, s, operand(at) | (uint64_t)op << 48, w1, &v);
+	if (!s || (!done && !one_shot))
+		return;
+	owner_hides(guest_now, at & RT_OPERAND_MAX);
+	ring_sync(guest_now, s, operand(at) | (uint64_t)op << 48, w1, &v);
 }
 
 static void fence(UWord w1)
@@ -420,6 +426,13 @@ static void forget(struct guest *g)
 	seen_give(&g->filter);
 	VG_(free)(g->frames);
 	*g = (struct guest){.self = NULL};
+}
+
+void guests_forget(uint32_t number)
+{
+	for (ThreadId tid = 0; tid < VG_N_THREADS; tid++)
+		if (guests[tid].number == number && guests[tid].filter.entries)
+			guest_epoch(&guests[tid]);
 }
 
 static void thread_ends(ThreadId tid)
