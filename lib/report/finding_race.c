@@ -203,6 +203,20 @@ static bool is_in_handler(const struct race *x)
 	return (d[0] && d[0]->signal) || (d[1] && d[1]->signal);
 }
 
+/* True if a thread writes a variable of its own stack while another one only reads it: it was given the address, where
+ * a copy of the value may be what is meant. */
+static bool is_handed_out(const struct race *x)
+{
+	uint32_t writer = !rt_op_writes(x->p[0].op), e;
+	uint64_t addr;
+	const struct description *d = NULL;
+	if (subject_meeting(x->r->analysis->model, x->a, &e, &addr))
+		d = report_event(x->r, e);
+	const struct memory_place *place = d ? description_place(d, addr) : NULL;
+	return place && place->kind == RT_MEMORY_STACK && !rt_op_writes(x->p[!writer].op) &&
+	       place->owner == model_thread_of(x->r->analysis->model, x->a->events[writer]);
+}
+
 /* What mends a race: the first of these that applies. */
 enum mend {
 	MEND_HAND_OVER,
@@ -219,6 +233,7 @@ enum mend {
 	MEND_ATOMIC,
 	MEND_LOST,
 	MEND_LOCKS,
+	MEND_COPY,
 	MEND_ANY
 };
 
@@ -250,7 +265,9 @@ static enum mend mend_of(const struct race *x)
 		return MEND_LACKING;
 	if (rt_op_is_atomic(x->p[0].op) != rt_op_is_atomic(x->p[1].op))
 		return MEND_ATOMIC;
-	return x->is_lost ? MEND_LOST : x->locked ? MEND_LOCKS : MEND_ANY;
+	if (x->is_lost || x->locked)
+		return x->is_lost ? MEND_LOST : MEND_LOCKS;
+	return is_handed_out(x) ? MEND_COPY : MEND_ANY;
 }
 
 static const char make_once[] = "make it atomic: load it with acquire for the check without the lock, store it with "
@@ -274,6 +291,7 @@ static const char *const mends[] = {
     [MEND_FLAG] = "make it atomic: store it with release, load it with acquire; or wait by a condition variable",
     [MEND_LOST] = hold_one,
     [MEND_LOCKS] = "hold one common lock at both places",
+    [MEND_COPY] = "give the other thread a copy of the value, or guard it by one lock at both places",
     [MEND_ANY] = "guard it by one lock at both places, or make both accesses atomic",
 };
 

@@ -351,10 +351,7 @@ static bool name_freed(const struct joining *j, const struct anomaly *a, char na
 	bool known = false;
 	for (uint32_t i = 0; i < a->event_count && !known; i++) {
 		const struct description *d = report_event(j->r, a->events[i]);
-		struct place place = place_of(j->r, a->events[i]);
-		char *line = d && d->event.flags & RT_F_FREE ? place_line(j->r, &place) : NULL;
-		known = line && expression_freed(line, name);
-		free(line);
+		known = d && d->event.flags & RT_F_FREE && place_freed(j->r, d, name);
 	}
 	return known;
 }

@@ -193,6 +193,49 @@ static bool is_parameter(const struct report *r, const struct rt_frame *frame, c
 	return true;
 }
 
+/* True if the parameter is declared as `void *` above: memory that the function knows nothing else of. */
+static bool is_untyped_parameter(const struct report *r, const struct rt_frame *frame, const char *name)
+{
+	static const char *const forms[] = {"void *%s", "void* %s", "void * %s"};
+	enum { LINES_MAX = 64 };
+	char declared[EXPRESSION_MAX + sizeof "void * "];
+	for (uint32_t line = frame->line; line && line + LINES_MAX > frame->line; line--) {
+		char *text = snippet_whole(r->sources, frame->file, line);
+		int begins = text ? expression_begins(text, frame->function, name) : -1;
+		bool untyped = false;
+		for (size_t i = 0; begins > 0 && i < sizeof forms / sizeof *forms; i++) {
+			snprintf(declared, sizeof declared, forms[i], name);
+			untyped |= expression_has(text, declared);
+		}
+		free(text);
+		if (begins >= 0)
+			return untyped;
+	}
+	return false;
+}
+
+bool place_freed(const struct report *r, const struct description *d, char name[EXPRESSION_MAX])
+{
+	const struct rt_frame *frame = place_of_stack(r, d->stack, d->stack_count).frame;
+	char passed[EXPRESSION_MAX];
+	bool handed;
+	char *line = line_of(r, frame);
+	bool known = line && expression_freed(line, name);
+	free(line);
+	/* A function that frees for its callers is handed what they free. */
+	while (known && frame->function && is_untyped_parameter(r, frame, name)) {
+		const struct rt_frame *caller = caller_of(r, d, frame);
+		line = line_of(r, caller);
+		bool says = line && expression_passed(line, frame->function, passed, &handed);
+		free(line);
+		if (!says)
+			break;
+		memcpy(name, passed, sizeof passed);
+		frame = caller;
+	}
+	return known;
+}
+
 bool place_depends(const struct report *r, const struct description *acquire, char name[SUBJECT_NAME_MAX])
 {
 	char on[SUBJECT_NAME_MAX];

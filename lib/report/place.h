@@ -38,6 +38,9 @@ char *place_line(const struct report *r, const struct place *place);
  * Of a function that is handed a pointer to the lock, what its caller hands over.
  * False: it is not known, or the event is no acquire. acquire: NULL: not described. */
 bool place_locked(const struct report *r, const struct description *acquire, char name[EXPRESSION_MAX]);
+/* What the user's line of an event that frees names as freed; of a function that is handed a `void *` to free, what its
+ * caller hands over. False: it is not known. */
+bool place_freed(const struct report *r, const struct description *d, char name[EXPRESSION_MAX]);
 /* "depend(mutexinoutset: sum)": the lock that stands for a dependence of OpenMP's tasks, by the variable or the
  * address. False: the acquire is of another lock. */
 bool place_depends(const struct report *r, const struct description *acquire, char name[SUBJECT_NAME_MAX]);

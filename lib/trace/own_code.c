@@ -4,6 +4,7 @@
 #include "lib/trace/modules.h"
 
 #include <string.h>
+#include <strings.h>
 
 static bool begins(const char *text, const char *start)
 {
@@ -23,6 +24,16 @@ bool frame_is_own(const struct rt_frame *frame)
 	return (frame->file || frame->function || frame->text) && !frame_is_library(frame);
 }
 
+/* True if the last word of the name is "alloc": "arena_alloc", "nn_alloc_". */
+static bool ends_in_alloc(const char *function)
+{
+	static const char word[] = "alloc";
+	size_t length = strcspn(function, "(<");
+	while (length && function[length - 1] == '_')
+		length--;
+	return length >= sizeof word - 1 && !strncasecmp(function + length - (sizeof word - 1), word, sizeof word - 1);
+}
+
 bool frame_allocates(const struct rt_frame *frame)
 {
 	static const char *const words[] = {"malloc",   "calloc",  "realloc", "zalloc",
@@ -30,7 +41,7 @@ bool frame_allocates(const struct rt_frame *frame)
 	for (size_t i = 0; frame->function && i < sizeof words / sizeof *words; i++)
 		if (strcasestr(frame->function, words[i]))
 			return true;
-	return false;
+	return frame->function && ends_in_alloc(frame->function);
 }
 
 bool own_code_has(struct own_code *o, uint64_t pc)

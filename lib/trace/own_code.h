@@ -22,7 +22,7 @@ struct own_code {
 bool frame_is_library(const struct rt_frame *frame);
 /* True if the frame is known, and is not of that kind. */
 bool frame_is_own(const struct rt_frame *frame);
-/* True if the function allocates whatever its callers want, as its name says: "xmalloc". */
+/* True if the function allocates whatever its callers want, as its name says: "xmalloc", "arena_alloc". */
 bool frame_allocates(const struct rt_frame *frame);
 /* True if a frame of the position is the program's own, inlined ones included, or if there is no position. */
 bool own_code_has(struct own_code *o, uint64_t pc);

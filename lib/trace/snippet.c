@@ -191,7 +191,8 @@ char *snippet_around(struct snippets *s, const char *file, uint32_t line, uint32
 		start = length - WIDTH;
 	while (start && start < length && whole[start - 1] != ' ')
 		start++;
-	if (length - strspn(whole ? whole : "", " \t") <= WIDTH || !start || start >= length) {
+	size_t blanks = strspn(whole ? whole : "", " \t");
+	if (length - blanks <= WIDTH || start <= blanks || start >= length) {
 		free(whole);
 		return snippet(s, file, line);
 	}

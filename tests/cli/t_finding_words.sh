@@ -315,6 +315,59 @@ says '`bank::withdraw` acts on what it read of `balance_[id]` in an earlier crit
 says '`mailbox::close` writes `closed_` without `door_`, which `mailbox::await` holds while it reads it' 'fix: hold `door_` at strange.cpp:'
 says '`drop` frees `message` while `change` may still use it'
 
+# A block is known by who had it allocated, and what is freed by who had it freed, not by functions that do so for others.
+cat >arena.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct chunk { long size; int data[4]; };
+static struct chunk *shared;
+__attribute__((noinline)) static void *arena_alloc_(size_t size) { return malloc(size); }
+__attribute__((noinline)) static void
+arena_release(void *ptr)
+{
+	free(ptr);
+	usleep(1);
+}
+static void *reader(void *arg)
+{
+	usleep(20000);
+	arg = shared->data[1] ? arg : NULL;
+	return arg;
+}
+static void *writer(void *arg)
+{
+	shared->data[1] = 2;
+	return arg;
+}
+int main(void)
+{
+	pthread_t r, w;
+	shared = arena_alloc_(sizeof *shared);
+	shared->data[1] = 0;
+	pthread_create(&w, NULL, writer, NULL);
+	pthread_create(&r, NULL, reader, NULL);
+	pthread_join(w, NULL);
+	usleep(60000);
+	arena_release(shared);
+	pthread_join(r, NULL);
+	return 0;
+}
+C
+gcc -g -O1 -fsanitize=thread -Wno-tsan arena.c -o arena -pthread || exit 1
+timeout 60 "$RACETRACE" record -o arena.zst ./arena >out 2>err
+timeout 60 "$RACETRACE" analyze -f json --fail-on never arena.zst >report.json 2>err
+jq -e '[.findings[].variable.name] | all(startswith("heap block from main (arena.c:"))' report.json >/dev/null ||
+	wrong "allocated for others: $(jq -c '[.findings[].variable.name]' report.json)"
+timeout 60 "$RACETRACE" analyze -f text --fail-on never arena.zst >out 2>err
+says '`arena_release` frees `shared` while `reader` may still use it'
+
+# A lock does not mend a thread's argument that changes before the thread reads it.
+gcc -g -O1 -fsanitize=thread "$top/samples/more/loop_variable.c" -o handed -pthread || exit 1
+timeout 60 "$RACETRACE" record -o handed.zst ./handed >out 2>err
+timeout 60 "$RACETRACE" analyze -f text --fail-on never handed.zst >out 2>err
+says '`main` writes `i` while `worker` reads it' '  fix: give the other thread a copy of the value'
+
 # The page says what the text says: which lock is acquired, and how many findings there are beside those that follow.
 for i in 1 2; do echo "T0|fork(T$i)|cycle.c:$i"; done >page.std
 printf 'T1|acq(left)|cycle.c:11\nT1|acq(right)|cycle.c:12\nT1|rel(right)|cycle.c:13\nT1|rel(left)|cycle.c:14\n' >>page.std

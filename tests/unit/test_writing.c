@@ -177,6 +177,30 @@ START_TEST(any_line_of_a_long_file_is_found)
 }
 END_TEST
 
+/* Of a line of more than a screen's width, only blanks are before what is shown: nothing is said to be left out. */
+START_TEST(indentation_is_not_part_of_a_long_line)
+{
+	enum { INDENT = 80, LENGTH = 110 };
+	char path[] = "/tmp/racetrace-test-XXXXXX";
+	char *root = realpath("/tmp", NULL);
+	struct snippets s = {.root = root};
+	FILE *f = fdopen(mkstemp(path), "w");
+	fprintf(f, "%*s", INDENT, "");
+	for (int i = 0; i < LENGTH; i++)
+		fputc('a' + i % 26, f);
+	fclose(f);
+	char *start = snippet_around(&s, path, 1, INDENT + 20), *end = snippet_around(&s, path, 1, INDENT + 100);
+	ck_assert_int_eq(strncmp(start, "abc", 3), 0);
+	ck_assert_ptr_nonnull(end);
+	ck_assert_int_ne(end[0], ' ');
+	free(start);
+	free(end);
+	unlink(path);
+	snippets_release(&s);
+	free(root);
+}
+END_TEST
+
 SUITE(writing)
 {
 	Suite *s = suite_create("writing");
@@ -185,6 +209,7 @@ SUITE(writing)
 	tcase_add_test(c, text_is_made_valid_or_printable_character_by_character);
 	tcase_add_test(c, a_piece_is_made_once_and_written_each_time);
 	tcase_add_test(c, any_line_of_a_long_file_is_found);
+	tcase_add_test(c, indentation_is_not_part_of_a_long_line);
 	suite_add_tcase(s, c);
 	return s;
 }
