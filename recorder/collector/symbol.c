@@ -1,7 +1,7 @@
 /*
  * The symbols of a module by address. libdwfl walks all of them for each address: the positions of a program with a
  * hundred thousand symbols would take ten minutes. It is asked only about symbols without a size, which depend on
- * sections and are few.
+ * sections, and once for each of them and section: libLLVM's functions that were merged are such symbols.
  */
 #include "recorder/collector/symbol.h"
 
@@ -71,6 +71,35 @@ static bool is_better(const struct symbol_place *x, const struct symbol_place *y
 	return !x || (y->rank && !x->rank) || (y->start == x->start && by_start(y, x) < 0);
 }
 
+/* The section that has the address; 0: none. */
+static size_t section_at(Dwfl_Module *module, Dwarf_Addr address)
+{
+	Dwarf_Addr bias;
+	Elf *elf = dwfl_module_getelf(module, &bias);
+	for (Elf_Scn *s = NULL; elf && (s = elf_nextscn(elf, s));) {
+		GElf_Shdr header;
+		if (gelf_getshdr(s, &header) && header.sh_flags & SHF_ALLOC &&
+		    address - bias - header.sh_addr < header.sh_size)
+			return elf_ndxscn(s);
+	}
+	return 0;
+}
+
+/* Behind symbol `last`, which is the last one that begins there, no symbol with a size reaches the address. */
+static const char *label_at(struct symbol_places *p, struct symbol_place *last, Dwfl_Module *module, Dwarf_Addr address)
+{
+	GElf_Off offset;
+	GElf_Sym symbol;
+	size_t section = section_at(module, address);
+	if (section && section == last->section)
+		return last->label;
+	const char *name = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
+	p->walks++;
+	last->section = section;
+	last->label = name && (!symbol.st_size || offset < symbol.st_size) ? name : NULL;
+	return last->label;
+}
+
 const char *symbol_places_name(struct symbol_places *p, Dwfl_Module *module, Dwarf_Addr address)
 {
 	if (!p->gathered)
@@ -86,12 +115,9 @@ const char *symbol_places_name(struct symbol_places *p, Dwfl_Module *module, Dwa
 		if (s->end > address && is_better(best, s))
 			best = s;
 	}
-	GElf_Off offset;
-	GElf_Sym symbol;
 	if (best || !has_label)
 		return best ? best->name : NULL;
-	const char *name = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
-	return name && (!symbol.st_size || offset < symbol.st_size) ? name : NULL;
+	return label_at(p, &p->items[begun - 1], module, address);
 }
 
 void symbol_places_release(struct symbol_places *p)

@@ -12,12 +12,16 @@ struct symbol_place {
 	const char *name;      /* valid as long as the module */
 	int number;            /* in the module's table */
 	int rank;              /* of its binding: that of a stronger one is higher, 0: local */
+	/* Behind it, where it is the last symbol that begins and none reaches: */
+	size_t section;    /* where libdwfl was asked; 0: it was not */
+	const char *label; /* its answer: what covers the rest of that section up to the next symbol; NULL: none does */
 };
 
 /* Zeroed: nothing is known yet. */
 struct symbol_places {
 	struct symbol_place *items; /* by start, the better one first */
 	size_t count, size;
+	size_t walks; /* how often libdwfl was asked */
 	bool gathered;
 };
 

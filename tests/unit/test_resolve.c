@@ -162,6 +162,29 @@ START_TEST(test_a_symbol_is_the_one_that_libdwfl_finds)
 }
 END_TEST
 
+/* A function without a size, as a linker leaves one that it has merged with another. */
+enum { LABEL_SIZE = 4096 };
+void test_resolve_label(void);
+__asm__(".text\n.globl test_resolve_label\n.type test_resolve_label, @function\ntest_resolve_label:\n.skip 4096, "
+        "0x90\nret\n"
+        ".globl test_resolve_behind\n.type test_resolve_behind, @function\ntest_resolve_behind:\nret\n"
+        ".size test_resolve_behind, 1\n");
+
+START_TEST(test_a_symbol_without_a_size_is_asked_of_libdwfl_once)
+{
+	struct debug debug = {0};
+	uint64_t start = (uint64_t)(uintptr_t)test_resolve_label;
+	ck_assert_int_eq(debug_open(&debug, &modules, &error), RT_OK);
+	struct debug_image *image = debug_image_at(&debug, start);
+	for (uint64_t i = 0; i < LABEL_SIZE; i++)
+		ck_assert_pstr_eq(symbol_places_name(&image->places, image->module, start + i), "test_resolve_label");
+	ck_assert_uint_eq(image->places.walks, 1);
+	ck_assert_pstr_eq(symbol_places_name(&image->places, image->module, start + LABEL_SIZE + 1),
+	                  "test_resolve_behind");
+	debug_release(&debug);
+}
+END_TEST
+
 START_TEST(test_an_address_outside_all_modules_has_no_frames)
 {
 	struct rt_frame frames[RESOLVE_FRAMES_MAX];
@@ -305,6 +328,7 @@ SUITE(resolve)
 	tcase_add_test(positions, test_inlined_calls_give_a_frame_each_with_the_line_of_the_call);
 	tcase_add_test(positions, test_a_function_of_a_library_is_named_by_its_symbol);
 	tcase_add_test(positions, test_a_symbol_is_the_one_that_libdwfl_finds);
+	tcase_add_test(positions, test_a_symbol_without_a_size_is_asked_of_libdwfl_once);
 	tcase_add_test(positions, test_an_address_outside_all_modules_has_no_frames);
 	tcase_add_test(positions, test_a_module_whose_file_is_gone_is_left_out);
 	suite_add_tcase(s, positions);
