@@ -247,6 +247,8 @@ void rt_append2_slow(uint64_t w0, uint64_t w1, struct rt_slot *s, uint64_t x0, u
 	if (is_dropped(s))
 		return;
 	rt_busy_begin();
+	if (rt_watched)
+		w1 = mark_plain(w0, w1);
 	if (rt_values)
 		rt_value_begin(s, RT_OP_NONE);
 	if (make_room(s, 2)) {

@@ -143,6 +143,6 @@ void ring_range(struct guest *g, struct rt_slot *s, unsigned op, uint64_t from, 
 	if (!make_room(g, s, 2))
 		return;
 	s->cur[0] = rt_record_ext(s->last_stamp, size);
-	s->cur[1] = rt_record_make(op, from, pc, 0, (unsigned)s->skipped);
+	s->cur[1] = rt_record_make(op, from, pc, rt_record_aux(0, 0, RT_F_PLAIN), (unsigned)s->skipped);
 	commit(s, 2);
 }

@@ -122,4 +122,33 @@ for build in 'gcc -g -O0 -fopenmp openmp.c racy' 'gcc -g -O2 -fopenmp openmp.c r
 	"$racetrace" analyze --all --kinds race --fail-on never -f json b.zst >b.json
 	[ "$(certain b.json)" = "${build##* }" ] || wrong "$build: certain of '$(certain b.json)'"
 done
+
+# What a call accesses is no atomic operation, however few of its bytes another thread accesses.
+cat >range.c <<'END'
+#include <pthread.h>
+#include <string.h>
+char text[64] = "a text of some length", copy[64];
+static void *copies(void *arg)
+{
+	strcpy(copy, text); /* @copy */
+	return arg;
+}
+static void *changes(void *arg)
+{
+	text[3] = 'x'; /* @change */
+	return arg;
+}
+int main(void)
+{
+	pthread_t a, b;
+	pthread_create(&a, NULL, copies, NULL);
+	pthread_create(&b, NULL, changes, NULL);
+	pthread_join(a, NULL);
+	return pthread_join(b, NULL);
+}
+END
+gcc -g -O0 -fno-builtin range.c -o range -pthread || exit 1
+"$racetrace" record --recorder=valgrind -o g.zst ./range >out 2>err || wrong "range: $(cat err)"
+"$racetrace" analyze --fail-on never -f json g.zst | jq -r '.anomalies[] | "\(.kind) \(.verdict) \(.variable.name)"' >got
+grep -qx 'race observed text' got || wrong "a call's access is not certain: $(cat got)"
 exit $fail
