@@ -90,7 +90,8 @@ static double score_of_order(const struct turns_order *o)
 	return o->reverse ? 0.55 : o->worth == 2 ? 0.54 : 0.29;
 }
 
-/* Orders of turns that no run had: each is a candidate, and so is one run for all of them. */
+/* Orders of turns that no run had: each is a candidate, but for those of races, which have schedules; and so is one run
+ * for all of them. */
 static bool take_on_orders(struct predict *p, const struct rt_trace *trace, const struct turns *t, bool new_code,
                            bool covered)
 {
@@ -110,7 +111,7 @@ static bool take_on_orders(struct predict *p, const struct rt_trace *trace, cons
 		if (set_has(&p->had, o.key))
 			continue;
 		ok = !turns->worth || note_open(p, &o, &fresh);
-		if (ok && (turns->reverse || o.count == 3))
+		if (ok && !turns->plain && (turns->reverse || o.count == 3))
 			ok = take_on_order(p, &o, turns->update, new_code + score_of_order(turns),
 			                   &taken[turns->reverse]);
 	}
@@ -122,14 +123,27 @@ static bool take_on_orders(struct predict *p, const struct rt_trace *trace, cons
 	       (!again || !p->order_count || predict_add_sweep(p, SWEEP_AGAIN, new_code, false));
 }
 
-enum rt_status predict_take_on_turns(struct predict *p, struct rt_trace *trace, bool new_code, bool covered,
+/* Positions of the run that have been in a race. False without memory. */
+static bool racing_of(const struct predict *p, const struct analysis *a, struct set *racing)
+{
+	bool ok = true, added;
+	for (uint32_t i = 0; ok && i < a->model->site_count; i++)
+		if (set_has(&p->at[SWEEP_RACES].keys, predict_position_key(a->trace, a->model->sites[i].pc)))
+			ok = set_add(racing, a->model->sites[i].pc, &added);
+	return ok;
+}
+
+enum rt_status predict_take_on_turns(struct predict *p, const struct analysis *a, bool new_code, bool covered,
                                      struct rt_error *err)
 {
 	struct turns turns;
-	enum rt_status status = turns_of(trace, &turns, err);
+	struct set racing = {0};
+	enum rt_status status = racing_of(p, a, &racing) ? turns_of(a->trace, &racing, &turns, err)
+	                                                 : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	set_release(&racing);
 	if (status)
 		return status;
-	bool ok = take_on_orders(p, trace, &turns, new_code, covered);
+	bool ok = take_on_orders(p, a->trace, &turns, new_code, covered);
 	turns_release(&turns);
 	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
 }

@@ -400,7 +400,7 @@ enum rt_status predict_ended(struct exploring *x, const struct run_result *run, 
 		return status;
 	const char *strategy = run->order->strategy;
 	bool covered = strategy && !strcmp(strategy, sweeps[SWEEP_TURNS].strategy);
-	return predict_take_on_turns(p, run->analysis->trace, fresh != 0, covered, err);
+	return predict_take_on_turns(p, run->analysis, fresh != 0, covered, err);
 }
 
 enum rt_status predict_merged(struct exploring *x, const struct run_result *run, struct rt_error *err)

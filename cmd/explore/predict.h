@@ -82,7 +82,7 @@ bool predict_add_sweep(struct predict *p, enum sweep sweep, bool new_code, bool 
 /* A run for all orders of turns that no run has had; if there are none, for all. False without memory. */
 bool predict_order_turns(struct predict *p, struct run_order *order);
 /* Takes on the orders of turns that no run had. covered: the run was for all of them. */
-enum rt_status predict_take_on_turns(struct predict *p, struct rt_trace *trace, bool new_code, bool covered,
+enum rt_status predict_take_on_turns(struct predict *p, const struct analysis *a, bool new_code, bool covered,
                                      struct rt_error *err);
 
 #endif

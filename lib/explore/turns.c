@@ -2,15 +2,15 @@
 #include "lib/explore/turns.h"
 
 #include "lib/base/hash.h"
-#include "lib/base/set.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	NOTES_MAX = 32, /* of an object: more are too many to try */
-	OPEN_MAX = 8    /* critical sections of a thread */
+	NOTES_MAX = 32,  /* of an object: more are too many to try */
+	OPEN_MAX = 8,    /* critical sections of a thread */
+	RACED_MAX = 1024 /* objects with races */
 };
 
 /* A turn of a thread at the object; or two with none of its own in between. */
@@ -18,21 +18,26 @@ struct note {
 	uint64_t before, pc; /* before: 0 if it is one */
 	uint32_t thread;
 	bool exclusive;         /* all are */
+	bool plain;             /* no lock, and not atomic */
 	uint64_t reads, writes; /* what the critical section does: a bit for each variable, which others may share */
+	/* The same of locks: those held each time; those held since the thread's turn at the object before. */
+	uint64_t locks, inner;
 };
 /* The last turn of a thread at the object. */
 struct last {
 	uint32_t thread;
 	bool exclusive;
-	uint64_t pc;
+	uint64_t pc, number;
 	UT_hash_handle hh;
 };
 /* The critical sections that a thread is in. */
 struct sections {
 	uint32_t thread;
 	unsigned count;
+	uint64_t turns; /* of the thread so far */
 	struct {
-		uint64_t lock;
+		uint64_t lock, number; /* number: of the turn that began it */
+		bool exclusive;
 		struct note *note;
 	} open[OPEN_MAX];
 	UT_hash_handle hh;
@@ -52,6 +57,8 @@ struct finding_turns {
 	struct object *objects;
 	struct sections *sections, *latest; /* latest: of the last event's thread */
 	struct set known, seen;
+	const struct set *racing; /* positions */
+	unsigned raced;           /* objects with races */
 };
 
 static uint64_t key_of(const struct turns_order *o)
@@ -88,7 +95,12 @@ static struct note *find(const struct object *o, uint64_t before, uint64_t pc, u
 /* False without memory. */
 static bool note(struct object *o, struct note n)
 {
-	if (o->count == NOTES_MAX || find(o, n.before, n.pc, n.thread))
+	struct note *known = find(o, n.before, n.pc, n.thread);
+	if (known) {
+		known->locks &= n.locks;
+		known->inner &= n.inner;
+	}
+	if (known || o->count == NOTES_MAX)
 		return true;
 	if (!o->notes && !(o->notes = calloc(NOTES_MAX, sizeof *o->notes)))
 		return false;
@@ -96,8 +108,22 @@ static bool note(struct object *o, struct note n)
 	return true;
 }
 
+static uint64_t bit_of(uint64_t address)
+{
+	return UINT64_C(1) << (address * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+}
+
+/* Locks that the thread holds alone, and took before the turn `number`. */
+static uint64_t held_since(const struct sections *s, uint64_t number)
+{
+	uint64_t locks = 0;
+	for (unsigned i = 0; i < s->count; i++)
+		locks |= s->open[i].exclusive && s->open[i].number <= number ? bit_of(s->open[i].lock) : 0;
+	return locks;
+}
+
 /* The thread's turn before this one is behind it. */
-static bool follow(struct finding_turns *t, struct object *o, const struct note *n)
+static bool follow(struct finding_turns *t, struct object *o, const struct sections *s, struct note *n)
 {
 	struct last *last;
 	HASH_FIND(hh, o->last, &n->thread, sizeof n->thread, last);
@@ -108,19 +134,16 @@ static bool follow(struct finding_turns *t, struct object *o, const struct note 
 	} else if (!note(o, (struct note){.before = last->pc,
 	                                  .pc = n->pc,
 	                                  .thread = n->thread,
-	                                  .exclusive = last->exclusive && n->exclusive}) ||
+	                                  .exclusive = last->exclusive && n->exclusive,
+	                                  .inner = n->inner = held_since(s, last->number)}) ||
 	           (o->at.thread != n->thread &&
 	            !add(t, (struct turns_order){{last->pc, o->at.pc, n->pc}, .count = 3, .seen = true}))) {
 		return false;
 	}
 	last->pc = n->pc;
+	last->number = s->turns;
 	last->exclusive = n->exclusive;
 	return note(o, *n);
-}
-
-static uint64_t bit_of(uint64_t address)
-{
-	return UINT64_C(1) << (address * UINT64_C(0x9e3779b97f4a7c15) >> 58);
 }
 
 static struct sections *sections_of(struct finding_turns *t, uint32_t thread)
@@ -137,10 +160,15 @@ static struct sections *sections_of(struct finding_turns *t, uint32_t thread)
 /* False without memory. */
 static bool take_turn(struct finding_turns *t, struct sections *s, const struct rt_event *e, bool lock)
 {
-	struct note n = {
-	    .pc = e->pc, .thread = e->thread, .exclusive = lock ? e->op == RT_OP_ACQUIRE : rt_op_writes(e->op)};
+	struct note n = {.pc = e->pc,
+	                 .thread = e->thread,
+	                 .exclusive = lock ? e->op == RT_OP_ACQUIRE : rt_op_writes(e->op),
+	                 .plain = !lock && !rt_op_is_atomic(e->op),
+	                 .locks = held_since(s, s->turns++)};
 	struct object *o;
 	HASH_FIND(hh, t->objects, &e->addr, sizeof e->addr, o);
+	if (!o && n.plain && t->raced++ >= RACED_MAX)
+		return true;
 	if (!o) {
 		HASH_MAKE(t->objects, address, e->addr, o);
 		if (!o)
@@ -154,11 +182,13 @@ static bool take_turn(struct finding_turns *t, struct sections *s, const struct 
 		n.reads = rt_op_reads(e->op) ? bit_of(e->addr) : 0;
 		n.writes = rt_op_writes(e->op) ? bit_of(e->addr) : 0;
 	}
-	if (!follow(t, o, &n))
+	if (!follow(t, o, s, &n))
 		return false;
 	struct note *kept = find(o, 0, e->pc, e->thread);
 	if (lock && kept && s->count < OPEN_MAX) {
 		s->open[s->count].lock = e->addr;
+		s->open[s->count].number = s->turns;
+		s->open[s->count].exclusive = n.exclusive;
 		s->open[s->count++].note = kept;
 	}
 	o->at = n;
@@ -174,6 +204,11 @@ static void end_section(struct sections *s, uint64_t lock)
 		}
 }
 
+static bool races(const struct finding_turns *t, const struct rt_event *e)
+{
+	return (e->op == RT_OP_READ || e->op == RT_OP_WRITE) && set_has(t->racing, e->pc);
+}
+
 /* False without memory. */
 static bool take(struct finding_turns *t, const struct rt_event *e)
 {
@@ -184,11 +219,13 @@ static bool take(struct finding_turns *t, const struct rt_event *e)
 		return false;
 	if (e->op == RT_OP_RELEASE)
 		end_section(s, e->addr);
+	for (unsigned i = 0; e->op == RT_OP_WAIT_BEGIN && i < s->count; i++)
+		s->open[i].number = s->turns + 1;
 	for (unsigned i = 0; i < s->count; i++) {
 		s->open[i].note->reads |= rt_op_reads(e->op) || e->op == RT_OP_WAIT_BEGIN ? bit_of(e->addr) : 0;
 		s->open[i].note->writes |= rt_op_writes(e->op) || tells ? bit_of(e->addr) : 0;
 	}
-	return (!lock && !rt_op_is_atomic(e->op)) || take_turn(t, s, e, lock);
+	return (!lock && !rt_op_is_atomic(e->op) && !races(t, e)) || take_turn(t, s, e, lock);
 }
 
 /* True if one may see what the other does. */
@@ -204,7 +241,8 @@ static bool combine(struct finding_turns *t, const struct object *o)
 	for (unsigned i = 0; i < o->count; i++)
 		for (unsigned k = 0; ok && k < o->count; k++) {
 			const struct note *n = &o->notes[i], *turn = &o->notes[k];
-			if (turn->before || turn->thread == n->thread || !(turn->exclusive || n->exclusive))
+			if (turn->before || turn->thread == n->thread || !(turn->exclusive || n->exclusive) ||
+			    turn->locks & n->inner) /* the thread has the lock all the while */
 				continue;
 			const struct note *first = find(o, 0, n->before, n->thread),
 			                  *last = find(o, 0, n->pc, n->thread);
@@ -214,6 +252,7 @@ static bool combine(struct finding_turns *t, const struct object *o)
 				order = (struct turns_order){{n->before, turn->pc, n->pc}, .count = 3};
 			order.worth = (last && matters(turn, last)) ? 1 : 0;
 			order.worth += (first && n->before && matters(turn, first)) ? 1 : 0;
+			order.plain = turn->plain || (last && last->plain);
 			order.update = first && last && (first->reads & turn->writes & last->reads & last->writes);
 			order.reverse = order.count == 2 && set_has(&t->seen, key_of(&other));
 			ok = add(t, order);
@@ -239,10 +278,10 @@ void turns_release(struct turns *turns)
 	*turns = (struct turns){0};
 }
 
-enum rt_status turns_of(struct rt_trace *trace, struct turns *turns, struct rt_error *err)
+enum rt_status turns_of(struct rt_trace *trace, const struct set *racing, struct turns *turns, struct rt_error *err)
 {
 	*turns = (struct turns){0};
-	struct finding_turns t = {.found = turns};
+	struct finding_turns t = {.found = turns, .racing = racing};
 	struct rt_pass pass;
 	bool ok = true;
 	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && ok; e = rt_pass_next(&pass))

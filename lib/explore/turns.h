@@ -6,6 +6,7 @@
 #ifndef LIB_EXPLORE_TURNS_H
 #define LIB_EXPLORE_TURNS_H
 
+#include "lib/base/set.h"
 #include "tracefmt/trace.h"
 
 /* Of one thread and another; or of one, another, and the first again. */
@@ -14,6 +15,7 @@ struct turns_order {
 	uint32_t count; /* 2 or 3 */
 	bool seen;      /* the trace has it so; else it has the positions, in another order */
 	bool reverse;   /* of two: the trace has them the other way round, one directly after the other */
+	bool plain;     /* of accesses that race */
 	bool update;    /* of three: what a thread reads is changed before it reads and changes it itself */
 	uint32_t worth; /* other turns that the turn which comes first, or between, may see or be seen by; 0 if seen */
 };
@@ -24,8 +26,11 @@ struct turns {
 	size_t count, room;
 };
 
-/* One more pass over the trace. On RT_OK the caller releases what was found. */
-enum rt_status turns_of(struct rt_trace *trace, struct turns *turns, struct rt_error *err);
+/*
+ * One more pass over the trace. Accesses at the positions `racing` are turns as atomic ones are. On RT_OK the caller
+ * releases what was found.
+ */
+enum rt_status turns_of(struct rt_trace *trace, const struct set *racing, struct turns *turns, struct rt_error *err);
 void turns_release(struct turns *turns);
 
 #endif

@@ -136,7 +136,7 @@ static void await_by_turns(uint32_t ms)
 
 	if (ms && others_live()) {
 		rt_emit_time();
-		rt_turn_sleep(RT_UNTIL(RT_CLOCK_DURATION, &t), 0);
+		rt_turn_lets_others(RT_UNTIL(RT_CLOCK_DURATION, &t));
 		rt_emit_time();
 	}
 	rt_turn_exits(false);

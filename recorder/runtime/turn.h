@@ -116,6 +116,8 @@ void rt_turn_clock(clockid_t clock, struct timespec *to);
 void rt_turn_yield(uintptr_t pc);
 /* Time passes when no other thread can go on, and with steps. */
 void rt_turn_sleep(struct rt_until until, uintptr_t pc);
+/* The same before the process ends: a strategy to which pauses are nothing is to have the other threads' steps, too. */
+void rt_turn_lets_others(struct rt_until until);
 /*
  * Waits until one of the n descriptors is ready, or the time. False: it need not, as no other thread lives. They are
  * the caller's until it returns.

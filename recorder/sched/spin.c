@@ -115,12 +115,24 @@ void rt_turn_saw(uint64_t object, uint64_t value, uintptr_t pc)
 	t->repeats = 0;
 }
 
-void rt_turn_sleep(struct rt_until until, uintptr_t pc)
+static void sleep_until(struct rt_until until, uintptr_t pc, bool skips)
 {
-	if (rt_sched_is_free())
-		return;
-	bool skips = skips_pause(rt_thread.task);
 	rt_turn_step(RT_OP_NONE, 0, 0, pc, RT_F_TIMED, false);
 	if (!skips)
 		rt_turn_block(RT_OP_NONE, 0, until, true);
+}
+
+void rt_turn_sleep(struct rt_until until, uintptr_t pc)
+{
+	if (!rt_sched_is_free())
+		sleep_until(until, pc, skips_pause(rt_thread.task));
+}
+
+void rt_turn_lets_others(struct rt_until until)
+{
+	if (rt_sched_is_free())
+		return;
+	rt_thread.task->lingers = true;
+	sleep_until(until, 0, false);
+	rt_thread.task->lingers = false;
 }

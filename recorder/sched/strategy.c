@@ -71,7 +71,7 @@ bool rt_sched_holds(const struct rt_task *task, uint64_t lock)
 bool rt_sched_has_sleeper(void)
 {
 	for (const struct rt_task *t = rt_sched.first; t; t = t->after)
-		if (t->state == RT_BLOCKED && t->wakes)
+		if (t->state == RT_BLOCKED && t->wakes && !t->lingers)
 			return true;
 	return false;
 }

@@ -51,6 +51,7 @@ struct rt_task {
 	uint64_t waits_aside;           /* it did, until a handler interrupted it, and has not been woken */
 	uint8_t waits_op;               /* to do this with it */
 	bool timed_out, last_chance, cancelable, canceled, interrupted, yielded, roams;
+	bool lingers;               /* it is about to end the process, and lets others go on for a while */
 	bool woke;                  /* it may have woken others that are outside */
 	bool unsettled;             /* RT_OUTSIDE: it may be on its way back */
 	uint64_t slept, ran;        /* the same: what looks at it said (settle.c) */
@@ -142,7 +143,7 @@ uintptr_t rt_sched_call(const struct rt_task *task, unsigned n);
 /* The kind of a lock. */
 struct rt_lock rt_sched_lock_kind(uintptr_t lock);
 
-/* True if a thread waits for a time. */
+/* True if a thread waits for a time, but to end the process. */
 bool rt_sched_has_sleeper(void);
 /*
  * Where a strategy keeps all enabled threads from going on: true if one that sleeps is to come first, for which the

@@ -140,6 +140,116 @@ for seed in 1 2 3 4 5 6; do
 	holds 'any(.findings[]; .kinds == ["crash"])'
 done
 
+# The flag is set before the value. What cannot come about, as a lock is held all the while, keeps no thread from what can: a look at the flag between the second look
+# under the lock and the store.
+program early <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic int ready, value;
+static int get(void)
+{
+	if (!atomic_load(&ready)) {
+		pthread_mutex_lock(&m);
+		if (!atomic_load(&ready)) {
+			atomic_store(&ready, 1);
+			atomic_store(&value, 42);
+		}
+		pthread_mutex_unlock(&m);
+	}
+	return atomic_load(&value);
+}
+static void *checks(void *arg)
+{
+	if (get() != 42)
+		abort();
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, checks, NULL);
+	pthread_join(t[0], NULL);
+	return pthread_join(t[1], NULL);
+}
+C
+for seed in 1 2 3 4 5 6; do
+	run 1 explore --runs 3 --seed $seed -f json -- ./early
+	holds 'any(.findings[]; .kinds == ["crash"])'
+done
+
+# main does not wait for its threads: they come to their turns before it ends the process, and may wait for each other meanwhile.
+program left <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int balance, paid, taken;
+static void *pays(void *arg)
+{
+	pthread_mutex_lock(&m);
+	balance += 2;
+	paid = 1;
+	pthread_mutex_unlock(&m);
+	return arg;
+}
+static void *takes(void *arg)
+{
+	pthread_mutex_lock(&m);
+	balance--;
+	taken = 1;
+	pthread_mutex_unlock(&m);
+	return arg;
+}
+static void *checks(void *arg)
+{
+	pthread_mutex_lock(&m);
+	if (paid && taken && balance == 1)
+		abort();
+	pthread_mutex_unlock(&m);
+	return arg;
+}
+int main(void)
+{
+	static void *(*const all[])(void *) = {checks, pays, takes};
+	pthread_t t;
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t, NULL, all[i], NULL);
+	return 0;
+}
+C
+for seed in 1 2 3 4 5 6; do
+	run 1 explore --runs 3 --seed $seed -f json -- ./left
+	holds 'any(.findings[]; .kinds == ["crash"])'
+done
+
+# Accesses that race have turns, too: there are runs for all of their orders at once.
+program races <<'C'
+#include <pthread.h>
+static volatile int a, b;
+static void *sets(void *arg)
+{
+	a = 1;
+	b = -1;
+	return arg;
+}
+static void *checks(void *arg)
+{
+	return a == 1 && b == 0 ? NULL : arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	pthread_create(&t[0], NULL, sets, NULL);
+	pthread_create(&t[1], NULL, checks, NULL);
+	pthread_join(t[0], NULL);
+	return pthread_join(t[1], NULL);
+}
+C
+run 1 explore --runs 4 -f json -- ./races
+holds 'any(.runs[]; .strategy == "coverage" and (.repeat | test("--at=0/0:races")))'
+
 # ABA: while one thread takes the top of a stack another takes two and gives the first back.
 program aba <<'C'
 #include <pthread.h>
