@@ -15,7 +15,7 @@ static const char *const colors[] = {[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "al
 
 static const struct argp_option options[] = {
     {"format", 'f', "FORMAT[=FILE]", 0,
-     "Format of the report: text (on a terminal), json (elsewhere), sarif, html, "
+     "Format of the report: text (on a terminal, and of run and explore), json (elsewhere), sarif, html, "
      "gcc (lines for editors), "
      "svg (a picture of one finding's threads and schedule) or dot (a graph of one anomaly); auto: by the name of the "
      "file, else text on a terminal and where CI is set (in "

@@ -66,7 +66,8 @@ static const struct argp_option options[] = {
     {"jobs", 'j', "N", 0, "Make N runs at once (1)", 0},
     {"pairs", OPT_PAIRS, "REPORT", 0, "With racefuzzer: aim at the anomalies of REPORT (JSON) alone", 0},
     {"preemptions", OPT_PREEMPTIONS, "N", 0,
-     "With systematic: at most N times in an execution a thread goes on instead of one that could (any number)", 0},
+     "With systematic: at most N times in an execution the turn is taken from a thread that could go on (any number)",
+     0},
     {"reduction", OPT_REDUCTION, "WHAT", 0,
      "With systematic: threads change at each step (none), where others may notice (partial, the default), or not "
      "where "

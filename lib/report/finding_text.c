@@ -92,7 +92,7 @@ static void title_atomicity(const struct report *r, const struct finding *f, str
 	} else {
 		say(t, " accesses ");
 		say_variable(r, t, f);
-		say(t, " twice as one step");
+		say(t, " twice in what is meant to be one step");
 	}
 	if ((lookup || check) && f->guard_words[0])
 		say(t, " of `%s`", f->guard_words);
@@ -128,7 +128,7 @@ static void title_sequence(const struct report *r, const struct finding *f, stru
 		say_variable(r, t, f);
 		say(t, " and ");
 		say_second(r, t, a);
-		say(t, " as one step, and ");
+		say(t, " in what is meant to be one step, and ");
 		say_other_function(t, &local, &remote);
 		say(t, " may come in between");
 	} else {

@@ -143,7 +143,8 @@ void waits_title(const struct report *r, const struct finding *f, struct text *t
 void waits_fix(const struct report *r, const struct anomaly *a, struct text *t)
 {
 	say(t, "%s",
-	    a->kind == ANOMALY_HANG  ? "give it after the thread waits, too, or wait only while a condition says so"
+	    a->kind == ANOMALY_HANG  ? "signal or post after the thread waits, too, or let it wait only while what it "
+	                               "waits for has not happened"
 	    : waits_for_itself(r, a) ? "do not acquire it again before it is released, or make it recursive"
 	    : has_join(r, a)         ? "join without holding a lock that the other threads acquire"
 	                             : "acquire these locks in the same order everywhere");

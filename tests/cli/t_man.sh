@@ -57,6 +57,15 @@ for option in format kinds orders fail-on regions; do
 	done
 done
 
+# Each page of a command that writes reports has all formats of them.
+words=$("$racetrace" analyze --format=? 2>&1 | sed -n "s/.*'?' is not .*: there are //p" | tr -d ,)
+for command in run explore replay; do
+	for word in $words; do
+		[ "$word" = auto ] || plain "$top/docs/racetrace-$command.1" | grep -E '^\.(BR?|RB) ' | grep -qw -e "$word" ||
+			wrong "racetrace-$command.1 does not tell of --format=$word"
+	done
+done
+
 if command -v groff >/dev/null; then
 	for page in "$top"/docs/*.[15]; do
 		groff -man -Tutf8 -ww -z "$page" >warnings 2>&1
