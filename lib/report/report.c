@@ -349,9 +349,25 @@ static const char *why_incomplete(const struct rt_trace_info *info)
 	return info->events ? NULL : "it has no events";
 }
 
-/* The folder that the user named, and the one that paths are relative to. */
+const char *report_path(const struct report *r, const char *path)
+{
+	const char *roots[] = {r->source_root, r->folder, r->base};
+	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+		size_t n = roots[i] ? strlen(roots[i]) : 0;
+		if (n > 1 && !strncmp(path, roots[i], n) && path[n] == '/' && path[n + 1])
+			return path + n + 1;
+	}
+	return path;
+}
+
+/* The folder that the user named, and those that paths are relative to. */
 static enum rt_status find_folders(struct report *r, const char *source_root, struct rt_error *err)
 {
+	const char *trace = rt_trace_info(r->analysis->trace)->path;
+	r->folder = trace ? realpath(trace, NULL) : NULL;
+	char *slash = r->folder ? strrchr(r->folder, '/') : NULL;
+	if (slash)
+		*slash = '\0';
 	char root[PATH_MAX];
 	if (source_root && !(r->source_root = realpath(source_root, NULL)))
 		return rt_error_set(err, RT_EUSAGE, "cannot open the folder '%s': %s", source_root, strerror(errno));
@@ -449,6 +465,7 @@ void report_free(struct report *r)
 	free(r->sources);
 	free(r->source_root);
 	free(r->base);
+	free(r->folder);
 	free(r);
 }
 

@@ -45,6 +45,7 @@ struct report {
 	char *source_root;               /* an absolute path without links; NULL: none */
 	char *base; /* what SARIF's paths are relative to: that or, by default, the root of the sources here; NULL: none
 	             */
+	char *folder;             /* of the trace, which is mostly that of the recording; NULL: unknown */
 	struct snippets *sources; /* of the program: each file is indexed once for all formats */
 	struct descriptions *descriptions;
 	struct report_entry *entries; /* by kind, then verdict and rank, the worst first */
@@ -90,6 +91,9 @@ enum rt_status report_name_causes(struct report *r, struct rt_error *err);
 
 /* The description of the event with this index in the model; never NULL for events of listed anomalies. */
 const struct description *report_event(const struct report *r, uint32_t e);
+/* A file's path as people read it: what is below --source-root, the trace's folder or the root of the sources here is
+ * relative to that. A part of `path`. */
+const char *report_path(const struct report *r, const char *path);
 
 /* True if the order of the run hides this race: happens-before orders it, hybrid or CP does not. */
 bool report_is_hidden(const struct anomaly *anomaly);

@@ -113,6 +113,9 @@ jq -e '[.findings[].places[].does] | index("destroys") and index("initialises") 
 mkdir -p elsewhere && timeout 60 "$RACETRACE" record --serial -o elsewhere/words.zst ./words >/dev/null 2>&1
 timeout 60 "$RACETRACE" analyze -f text --fail-on never elsewhere/words.zst >out 2>err
 grep -qE '^  words\.c:[0-9]+ in ' out || wrong "relative paths: $(grep -m 3 'words.c:' out)"
+timeout 60 "$RACETRACE" analyze -f html --fail-on never elsewhere/words.zst >page.html 2>err
+grep -q ' at words\.c:[0-9]' page.html || wrong "relative paths on the page: $(grep -m 3 'words.c:' page.html)"
+! grep -q "$PWD/words\.c" page.html || wrong "paths on the page: $(grep -m 3 "$PWD/words.c" page.html)"
 
 # A stream by the line that opened it, an object by its vtable pointer, and a lock that another thread releases.
 cat >more.cc <<'C'

@@ -187,7 +187,7 @@ done
 [ "$(grep -c '<div class="place">' html)" = "$(jq '[.findings[] | select(.level != "note").places[]] | length' json)" ] ||
 	wrong "places are missing on the page"
 
-grep -q '<mark><span class="dim"> *9</span>     \*block = 2;</mark>$' html ||
+grep -q '<mark><span class="dim"> *9</span>     \*block = 2;$' html ||
 	wrong "the line is not among those around it: $(grep '<mark>' html)"
 grep -q '<code>racetrace replay program.zst --finding F[0-9]*</code>' html || wrong 'how to replay it is not on the page'
 

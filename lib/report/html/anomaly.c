@@ -69,7 +69,7 @@ static void put_subject(const struct page *p, const struct subject *s)
 	fprintf(p->out, "at 0x%" PRIx64, s->address);
 	if (s->file) {
 		fputs(", declared at ", p->out);
-		html_put(p, s->file);
+		html_put(p, report_path(p->r, s->file));
 		fprintf(p->out, ":%" PRIu32, s->line);
 	}
 	fputs("</p>\n", p->out);

@@ -79,7 +79,7 @@ void html_put_position(const struct page *p, const struct rt_frame *f)
 		fprintf(p->out, "0x%" PRIx64, f->pc);
 	if (f->file) {
 		fputs(f->function ? " at " : "", p->out);
-		html_put(p, f->file);
+		html_put(p, report_path(p->r, f->file));
 		subject_put_line(f, p->out);
 	} else if (f->module) {
 		fputs(" in ", p->out);
@@ -120,10 +120,10 @@ void html_put_source(const struct page *p, const struct rt_frame *f)
 			continue;
 		fprintf(p->out,
 		        at == f->line ? "<mark><span class=\"dim\">%5" PRIu32 "</span> "
-		                      : "<span class=\"dim\">%5" PRIu32 "</span> ",
+		                      : "<span><span class=\"dim\">%5" PRIu32 "</span> ",
 		        at);
 		put_indented(p, text ? text : "");
-		fputs(at == f->line ? "</mark>\n" : "\n", p->out);
+		fputs(at == f->line ? "\n</mark>" : "\n</span>", p->out);
 		free(text);
 	}
 	fputs("</pre>\n", p->out);

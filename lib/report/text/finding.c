@@ -70,7 +70,7 @@ static void put_variable(const struct printer *p, const struct anomaly *a)
 		fputs("  ", p->out);
 		text_put_styled(p, BOLD, s.name);
 		fputs(": declared at ", p->out);
-		text_put_path(p, s.file);
+		text_put(p, report_path(p->r, s.file));
 		fprintf(p->out, ":%" PRIu32 "\n", s.line);
 	}
 }

@@ -23,7 +23,7 @@ void text_put_position(const struct printer *p, const struct place *place)
 	const struct rt_frame *f = place->frame;
 	char function[PLACE_FUNCTION_MAX];
 	if (f && f->file) {
-		text_put_path(p, f->file);
+		text_put(p, report_path(p->r, f->file));
 		fprintf(p->out, ":%" PRIu32, f->line);
 	} else if (f && f->text) {
 		fputs("location ", p->out);

@@ -68,19 +68,6 @@ void text_put_words(const struct printer *p, enum style s, const char *text, uin
 	text_style(p, PLAIN);
 }
 
-void text_put_path(const struct printer *p, const char *path)
-{
-	const char *roots[] = {p->r->source_root, p->folder, p->r->base};
-	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
-		size_t n = roots[i] ? strlen(roots[i]) : 0;
-		if (n > 1 && !strncmp(path, roots[i], n) && path[n] == '/' && path[n + 1]) {
-			text_put(p, path + n + 1);
-			return;
-		}
-	}
-	text_put(p, path);
-}
-
 void text_put_thread(const struct printer *p, uint32_t thread)
 {
 	if (thread >= p->info->thread_count) {
@@ -116,7 +103,7 @@ void text_put_frame(const struct printer *p, size_t index, int indent, const str
 	}
 	if (f->file) {
 		fputs(f->function ? " at " : "", p->out);
-		text_put_path(p, f->file);
+		text_put(p, report_path(p->r, f->file));
 		subject_put_line(f, p->out);
 	} else if (f->module) {
 		fputs(" in ", p->out);

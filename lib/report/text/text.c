@@ -185,16 +185,6 @@ static void put_findings(const struct printer *p)
 	fputc('\n', p->out);
 }
 
-/* The folder of the trace, which is mostly that of the recording. NULL: unknown. The caller frees it. */
-static char *folder_of(const struct rt_trace_info *info)
-{
-	char *path = info->path ? realpath(info->path, NULL) : NULL;
-	char *slash = path ? strrchr(path, '/') : NULL;
-	if (slash)
-		*slash = '\0';
-	return path;
-}
-
 enum rt_status report_text(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
 	bool no_memory = false;
@@ -203,8 +193,7 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 	                    .info = rt_trace_info(r->analysis->trace),
 	                    .out = out,
 	                    .color = color,
-	                    .width = text_width(out),
-	                    .folder = folder_of(rt_trace_info(r->analysis->trace))};
+	                    .width = text_width(out)};
 	if (r->incomplete)
 		put_incomplete(&p, "the trace is incomplete: ", r->incomplete);
 	if (r->by_anomaly)
@@ -219,7 +208,6 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 	put_states(&p);
 	put_trace(&p);
 	put_modules(&p);
-	free(p.folder);
 	return no_memory || r->sources->no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
 }
 

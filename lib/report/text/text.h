@@ -13,7 +13,6 @@ struct printer {
 	FILE *out;
 	bool color;
 	uint32_t width;                      /* of the terminal, in columns; 0: lines are not broken */
-	char *folder;                        /* paths below it are printed without it; NULL: none. Ends in no slash */
 	const char *seen;                    /* in which of several runs the finding is; NULL: there is but one */
 	const struct merged_finding *merged; /* it, of all runs; NULL as above */
 };
@@ -26,8 +25,6 @@ void text_put(const struct printer *p, const char *text);
 void text_put_styled(const struct printer *p, enum style s, const char *text);
 /* Prints words, broken at the width of a terminal; further lines begin at `indent`. used: columns of the first line. */
 void text_put_words(const struct printer *p, enum style s, const char *text, uint32_t used, uint32_t indent);
-/* A file's path, relative to --source-root, the trace's folder or the root of the sources here. */
-void text_put_path(const struct printer *p, const char *path);
 /* Width of the terminal behind the stream; 0: it is none. */
 uint32_t text_width(FILE *out);
 void text_put_thread(const struct printer *p, uint32_t thread);
