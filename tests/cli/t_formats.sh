@@ -177,6 +177,15 @@ so 'the trace is the file' '[$s.results[].locations[].physicalLocation | [.artif
 "$racetrace" analyze --format json program.zst >json
 trace=program.zst
 
+# A deadlock at one line: each thread's acquire is a related location, and the schedule has none in a header.
+g++ -std=c++20 -g -O1 -fsanitize=thread -Wno-tsan "$top/tests/cases/philosophers.cpp" -o philosophers -pthread || exit 1
+timeout 60 "$racetrace" record -o philosophers.zst ./philosophers >/dev/null 2>&1
+"$racetrace" analyze --format sarif --fail-on never philosophers.zst >sarif
+jq -e '.runs[0].results[0] | ([.relatedLocations[].message.text | select(test("acquires"))] | unique | length) == 4 and
+	([.codeFlows[0].threadFlows[].locations[] | select(.importance == "essential").location.physicalLocation.artifactLocation.uri] |
+		length == 5 and all(endswith("philosophers.cpp")))' sarif >/dev/null ||
+	wrong "a deadlock in SARIF: $(jq -c '.runs[0].results[0].relatedLocations' sarif)"
+
 # So has the page: a section for each error and warning, its places, and its first anomaly folded.
 "$racetrace" analyze --format html program.zst >html
 check_page program.zst

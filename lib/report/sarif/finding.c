@@ -28,17 +28,22 @@ static void put_place(struct sarif *s, const struct finding_place *p)
 	sarif_location(&s->w, s->r, NULL, p->place.frame ? p->place.frame : &nothing, said);
 }
 
-/* The other places, where the block was allocated, where the threads were created: each once. */
+/* The other places, what other threads do at one of them, where the block was allocated, where the threads were
+ * created: each once. */
 static void put_related(struct sarif *s, const struct finding *f, size_t first)
 {
 	const struct anomaly *a = s->r->entries[f->entries[0]].anomaly;
 	uint64_t forks[ANOMALY_EVENTS_MAX];
+	struct finding_place other;
 	struct subject subject;
 	char said[300];
 	size_t n = 0;
 	for (size_t i = 0; i < f->place_count; i++)
 		if (i != first)
 			put_place(s, &f->places[i]);
+	for (uint32_t i = 0; i < a->event_count; i++)
+		if (finding_other_at_place(s->r, f, i, &other))
+			put_place(s, &other);
 	const struct description *alloc =
 	    subject_of(s->r, a, &subject) ? description_of(s->r->descriptions, subject.block.alloc) : NULL;
 	if (alloc) {

@@ -1,6 +1,7 @@
 /* Locations, events in words and schedules of the SARIF report; see sarif.h. */
 #include "lib/report/sarif/sarif.h"
 
+#include "lib/report/place.h"
 #include "lib/report/waiting.h"
 
 #include <ctype.h>
@@ -230,7 +231,12 @@ static void put_step(struct sarif *s, const struct flow_step *step, size_t order
 		         sarif_thread_name(s->r, step->thread),
 		         description_ordinal(s->r->descriptions, m->events[step->event].number));
 	jw_object(&s->w, NULL);
-	sarif_location_of_pc(s, "location", d ? d->event.pc : m->sites[m->events[step->event].site].pc, said);
+	uint64_t pc = m->sites[m->events[step->event].site].pc;
+	struct place place = d ? place_of(s->r, step->event) : place_of_stack(s->r, &pc, 1);
+	if (place.frame)
+		sarif_location(&s->w, s->r, "location", place.frame, said);
+	else
+		sarif_location_of_pc(s, "location", pc, said);
 	jw_number(&s->w, "executionOrder", order);
 	jw_text(&s->w, "importance", step->goal ? "essential" : "important");
 	jw_object_end(&s->w);
