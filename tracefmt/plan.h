@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#define RT_PLAN_MAGIC UINT64_C(0x316e616c70747472)
+#define RT_PLAN_MAGIC UINT64_C(0x326e616c70747472)
 #define RT_PLAN_NONE UINT32_MAX
 #define RT_PLAN_GOALS 16
 
@@ -30,11 +30,17 @@ enum rt_plan_then {
 struct rt_plan_module {
 	uint64_t path; /* offset in the file, NUL-terminated */
 };
+/* Where an event is executed: an operation, and its positions. Another build may have made several of one. */
 struct rt_plan_site {
-	uint64_t offset;  /* from the module's first byte; without a module the pc itself */
-	uint32_t module;  /* index, RT_PLAN_NONE: none */
-	uint16_t op;      /* enum rt_op */
-	uint16_t watched; /* an access whose position is looked at */
+	uint32_t first_place, place_count; /* they lie one behind another; 0: that build does not have it */
+	uint16_t op;                       /* enum rt_op */
+	uint16_t watched;                  /* an access whose position is looked at */
+	uint32_t reserved;
+};
+struct rt_plan_place {
+	uint64_t offset; /* from the module's first byte; without a module the pc itself */
+	uint32_t module; /* index, RT_PLAN_NONE: none */
+	uint32_t reserved;
 };
 struct rt_plan_base {
 	uint32_t module; /* index; RT_PLAN_NONE: whatever is met first */
@@ -77,7 +83,7 @@ enum rt_plan_outcome {
 struct rt_plan_event {
 	uint32_t op; /* enum rt_op; 0: nothing is known; RT_OP_END: it has ended */
 	uint32_t module;
-	uint64_t offset; /* as a site's */
+	uint64_t offset; /* as a place's */
 	uint64_t object; /* an address of this run */
 };
 enum rt_plan_stand { RT_PLAN_UNBORN, RT_PLAN_READY, RT_PLAN_RUNS, RT_PLAN_OUTSIDE, RT_PLAN_BLOCKED, RT_PLAN_GONE };
@@ -109,10 +115,11 @@ struct rt_plan {
 	uint32_t kind; /* enum rt_plan_kind */
 	uint32_t then; /* enum rt_plan_then */
 	uint32_t module_count, site_count, thread_count, goal_count;
-	uint32_t search; /* 1: no steps: the goal's marks are sites, which threads are held at as RaceFuzzer does */
+	uint32_t rebuilt; /* 1: it is another build, which may execute other accesses for a line */
+	uint32_t search;  /* 1: no steps: the goal's marks are sites, which threads are held at as RaceFuzzer does */
 	uint64_t step_count;
-	uint64_t modules, sites, bases, threads, marks, steps; /* offsets in the file */
-	uint64_t states;                                       /* of struct rt_plan_thread_state, by thread */
+	uint64_t modules, sites, places, bases, threads, marks, steps; /* offsets in the file */
+	uint64_t states;                                               /* of struct rt_plan_thread_state, by thread */
 	uint64_t learned; /* of uint64_t, by base: its address in this run, 0: not yet */
 	struct rt_plan_goal goals[RT_PLAN_GOALS];
 

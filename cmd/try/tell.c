@@ -31,11 +31,17 @@ static uint64_t pc_in(const struct try *t, const struct rt_trace *trace, uint32_
 	return 0;
 }
 
+/* The i-th of the two traces that may know a place of the run. In another build the schedule's does not. */
+static const struct rt_trace *trace_that_knows(struct try *t, int i)
+{
+	return i ? try_trace(t) : t->plan->rebuilt ? NULL : t->o.trace;
+}
+
 /* " at app.c:12 (worker)", from whichever trace knows it; or " at app+0x1234". */
 static void put_place(FILE *out, struct try *t, uint32_t module, uint64_t offset)
 {
 	for (int i = 0; i < 2; i++) {
-		const struct rt_trace *trace = i ? try_trace(t) : t->o.trace;
+		const struct rt_trace *trace = trace_that_knows(t, i);
 		uint64_t pc = pc_in(t, trace, module, offset);
 		size_t n = 0;
 		const struct rt_frame *f = pc ? rt_trace_frames(trace, pc, &n) : NULL;
@@ -60,11 +66,19 @@ static void put_place(FILE *out, struct try *t, uint32_t module, uint64_t offset
 	}
 }
 
+/* The same of a site: its first position. */
+static void put_site(FILE *out, struct try *t, const struct rt_plan_site *site)
+{
+	const struct rt_plan_place *place = PART(t, const struct rt_plan_place, places) + site->first_place;
+	if (site->place_count)
+		put_place(out, t, place->module, place->offset);
+}
+
 /* The name of the symbol at an offset of a module; false if it has none. */
 static bool put_variable(FILE *out, struct try *t, uint32_t module, uint64_t offset)
 {
 	for (int i = 0; i < 2; i++) {
-		const struct rt_trace *trace = i ? try_trace(t) : t->o.trace;
+		const struct rt_trace *trace = trace_that_knows(t, i);
 		uint64_t address = pc_in(t, trace, module, offset);
 		struct rt_variable v;
 		if (!address || !rt_trace_variable(trace, address, &v))
@@ -155,7 +169,7 @@ static void put_mark(FILE *out, struct try *t, uint32_t thread, uint64_t number)
 				fputs("another object", out);
 		}
 	}
-	put_place(out, t, site->module, site->offset);
+	put_site(out, t, site);
 }
 
 /* A stream into memory. words_open: false without memory; words_close: the text, the caller's, or NULL. */
@@ -340,12 +354,14 @@ static bool tell_early_end(struct try *t, const struct run_end *end, struct repl
 	return run->why != NULL;
 }
 
-/* The place of a site: in the trace of the plan. */
-static const struct rt_frame *site_frame(const struct try *t, const struct rt_plan_site *site)
+/* The place of a site: in the trace of the plan. NULL: unknown. */
+static const struct rt_frame *site_frame(struct try *t, const struct rt_plan_site *site)
 {
 	size_t n = 0;
-	uint64_t pc = pc_in(t, t->o.trace, site->module, site->offset);
-	const struct rt_frame *f = pc ? rt_trace_frames(t->o.trace, pc, &n) : NULL;
+	const struct rt_plan_place *place = PART(t, const struct rt_plan_place, places) + site->first_place;
+	const struct rt_trace *trace = trace_that_knows(t, 0);
+	uint64_t pc = site->place_count ? pc_in(t, trace, place->module, place->offset) : 0;
+	const struct rt_frame *f = pc ? rt_trace_frames(trace, pc, &n) : NULL;
 	while (n && !f->function)
 		f++, n--;
 	return n ? f : NULL;
@@ -366,8 +382,9 @@ static void tell_held(struct try *t, const struct rt_plan_goal *goal, struct hel
 	*to = (struct held_event){.function = f ? f->function : NULL, .tid = (long)goal->tid};
 	if (mark && mark->base != RT_PLAN_NONE) {
 		const struct rt_plan_base *base = PART(t, const struct rt_plan_base, bases) + mark->base;
-		uint64_t address = base->module == RT_PLAN_NONE ? 0 : pc_in(t, t->o.trace, base->module, mark->offset);
-		if (address && rt_trace_variable(t->o.trace, address, &v) && v.address == address)
+		const struct rt_trace *trace = trace_that_knows(t, 0);
+		uint64_t address = base->module == RT_PLAN_NONE ? 0 : pc_in(t, trace, base->module, mark->offset);
+		if (address && rt_trace_variable(trace, address, &v) && v.address == address)
 			memcpy(to->variable, v.name, sizeof to->variable);
 	}
 	if (!words_open(&w))
@@ -380,7 +397,7 @@ static void tell_held(struct try *t, const struct rt_plan_goal *goal, struct hel
 		put_mark(w.out, t, goal->thread, goal->mark);
 	else {
 		fputs(operation_text(site->op), w.out);
-		put_place(w.out, t, site->module, site->offset);
+		put_site(w.out, t, site);
 	}
 	to->text = words_close(&w);
 }

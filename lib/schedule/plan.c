@@ -5,6 +5,7 @@
  */
 #include "lib/schedule/planner.h"
 
+#include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 
@@ -88,6 +89,10 @@ static bool is_of_runner(struct thread_plan *t, const struct rt_event *e)
 {
 	if (e->op == RT_OP_TLS)
 		t->own_memory = e->addr;
+	if (e->op == RT_OP_BEGIN) {
+		t->stack = e->addr;
+		t->stack_size = e->arg;
+	}
 	return e->op == RT_OP_HB_BEFORE && e->addr == t->own_memory;
 }
 
@@ -103,6 +108,7 @@ static void start_pass(struct planner *p)
 		t->seen = 0;
 		t->at = 0;
 		t->own_memory = 0;
+		t->stack_size = 0;
 		t->done = !t->last;
 		p->unfinished += !t->done;
 	}
@@ -164,9 +170,15 @@ static uint32_t goal_of_event(const struct planner *p, const struct rt_event *e)
 	return i;
 }
 
+/* True if the build that is run has the position. What synchronises it has, wherever that is. */
+static bool is_there(const struct planner *p, struct site_key key)
+{
+	return !p->rebuilt || rebuilt_pc(p->rebuilt, key.pc, (unsigned)key.op, 0);
+}
+
 static void check_goal(struct planner *p, struct site_key key)
 {
-	if (p->rebuilt && !p->missing && !rebuilt_pc(p->rebuilt, key.pc, (unsigned)key.op))
+	if (!p->missing && !is_there(p, key))
 		p->missing = key.pc;
 }
 
@@ -180,10 +192,27 @@ static enum rt_status goal_missing(struct planner *p)
 	                    f->line, f->function ? f->function : "?");
 }
 
+/*
+ * True if the build that is run need not execute the access: it has the value in a register, or the access is one with
+ * another. Those of the goal are looked for all the same.
+ */
+static bool is_absent(const struct planner *p, const struct thread_plan *t, const struct rt_event *e)
+{
+	const struct stop *last = t->stop_count ? &t->stops[t->stop_count - 1] : NULL;
+	if (!p->rebuilt || plan_is_sync(e->op))
+		return false;
+	if (goal_of_event(p, e) < p->request->goal_count)
+		return false;
+	/* Of the goal of a race: its ordinal is the one before until it is found. */
+	if (last && last->goal && e->ordinal == last->ordinal + !last->found)
+		return false;
+	return e->addr - t->stack < t->stack_size || !is_there(p, key_of(e));
+}
+
 /* A stop is the first event behind an ordinal that a run can be stopped at. */
 static void find_stop(struct planner *p, struct thread_plan *t, const struct rt_event *e)
 {
-	if (is_of_runner(t, e) || t->next_stop == t->stop_count || !plan_can_stop(e->op))
+	if (is_of_runner(t, e) || t->next_stop == t->stop_count || !plan_can_stop(e->op) || is_absent(p, t, e))
 		return;
 	if (goal_of_event(p, e) < p->request->goal_count && !plan_is_sync(e->op)) {
 		watch(p, key_of(e));
@@ -233,12 +262,19 @@ static enum rt_status find_stops(struct planner *p)
 	return p->no_memory ? planner_no_memory(p) : status;
 }
 
+/* The site of an event that is a mark; NULL: it is none. */
+static struct site *marked_site(struct planner *p, struct thread_plan *t, const struct rt_event *e)
+{
+	if (is_of_runner(t, e) || t->done || !plan_can_stop(e->op) || is_absent(p, t, e))
+		return NULL;
+	struct site *site = site_of(p, key_of(e), plan_is_sync(e->op));
+	return site && (plan_is_sync(e->op) || site->watched) ? site : NULL;
+}
+
 static void add_mark(struct planner *p, struct thread_plan *t, const struct rt_event *e)
 {
-	if (t->done || is_of_runner(t, e) || !plan_can_stop(e->op))
-		return;
-	struct site *site = site_of(p, key_of(e), plan_is_sync(e->op));
-	if (!site || (!plan_is_sync(e->op) && !site->watched))
+	struct site *site = marked_site(p, t, e);
+	if (!site)
 		return;
 	if (!vec_reserve(&t->marks, &t->mark_capacity, (uint64_t)t->mark_count + 1, sizeof *t->marks)) {
 		p->no_memory = true;
@@ -308,18 +344,25 @@ static bool has_memory(unsigned op)
 }
 
 /*
- * Index of the module in which a mark's memory has the same place in each run. In another build variables lie elsewhere
- * in their modules: there each is an object.
+ * Where a mark's memory is in each run: its module's base and the offset from there. In another build a variable is
+ * elsewhere in its module. False: it is in none, or that build's place is unknown.
  */
-static uint32_t fixed_module(const struct planner *p, uint64_t addr)
+static bool find_fixed(const struct planner *p, uint64_t addr, uint32_t *module, uint64_t *offset)
 {
-	return p->rebuilt ? RT_PLAN_NONE : planner_module(p, addr);
+	uint64_t there = p->rebuilt ? rebuilt_address(p->rebuilt, addr) : addr;
+	*module = there ? planner_module(p, there) : RT_PLAN_NONE;
+	if (*module == RT_PLAN_NONE)
+		return false;
+	*offset = there - p->modules[*module].start;
+	return true;
 }
 
 /* Addresses of marks that are in no module, each once. */
 static bool gather_places(struct planner *p)
 {
 	size_t n = 0, kept = 0;
+	uint32_t module;
+	uint64_t offset;
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		n += p->threads[i].mark_count;
 	p->places = calloc(n + 1, sizeof *p->places);
@@ -328,7 +371,7 @@ static bool gather_places(struct planner *p)
 	n = 0;
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		for (size_t k = 0; k < p->threads[i].mark_count; k++)
-			if (fixed_module(p, p->threads[i].marks[k].addr) == RT_PLAN_NONE)
+			if (!find_fixed(p, p->threads[i].marks[k].addr, &module, &offset))
 				p->places[n++] =
 				    (struct plan_address){.addr = p->threads[i].marks[k].addr, .base = RT_PLAN_NONE};
 	qsort(p->places, n, sizeof *p->places, compare_places);
@@ -370,20 +413,13 @@ static void place_mark(struct planner *p, struct thread_plan *t, const struct rt
 		begin_object(p, e->addr, e->arg);
 	if (e->op == RT_OP_BEGIN && e->arg)
 		begin_object(p, e->addr, e->arg);
-	if (t->done || is_of_runner(t, e) || !plan_can_stop(e->op))
-		return;
-	struct site *site = site_of(p, key_of(e), false);
-	if (!site || (!plan_is_sync(e->op) && !site->watched) || t->at == t->mark_count)
+	if (!marked_site(p, t, e) || t->at == t->mark_count)
 		return;
 	struct raw_mark *mark = &t->marks[t->at++];
 	if (!has_memory(e->op))
 		return;
-	uint32_t module = fixed_module(p, mark->addr);
-	if (module != RT_PLAN_NONE) {
-		mark->base = module; /* the first bases are the modules' */
-		mark->offset = mark->addr - p->modules[module].start;
+	if (find_fixed(p, mark->addr, &mark->base, &mark->offset)) /* the first bases are the modules' */
 		return;
-	}
 	struct plan_address *place = &p->places[place_from(p, mark->addr)];
 	if (place->base == RT_PLAN_NONE) {
 		place->base = new_base(p, RT_PLAN_NONE);
@@ -400,10 +436,7 @@ static void release(struct planner *p)
 		free(p->threads[i].stops);
 		free(p->threads[i].marks);
 	}
-	free(p->threads);
-	free(p->run_stops);
-	free(p->places);
-	free(p->bases);
+	free_all(p->threads, p->run_stops, p->places, p->bases, p->site_places);
 }
 
 enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *request, const struct rebuilt *rebuilt,

@@ -1,4 +1,5 @@
 /* The plan as the file has it (tracefmt/plan.h); see planner.h. */
+#include "lib/base/vec.h"
 #include "lib/schedule/planner.h"
 #include "tracefmt/child.h"
 
@@ -50,18 +51,43 @@ static void write_threads(struct planner *p, struct rt_plan *plan)
 	}
 }
 
+/* A position of a site in the build that is run. */
+static void add_place(struct planner *p, uint64_t pc)
+{
+	uint32_t module = planner_module(p, pc);
+	if (!vec_reserve(&p->site_places, &p->site_place_capacity, (uint64_t)p->site_place_count + 1,
+	                 sizeof *p->site_places)) {
+		p->no_memory = true;
+		return;
+	}
+	p->site_places[p->site_place_count++] = (struct rt_plan_place){
+	    .offset = module == RT_PLAN_NONE ? pc : pc - p->modules[module].start, .module = module};
+}
+
+static bool gather_site_places(struct planner *p)
+{
+	for (struct site *s = p->sites; s && !p->no_memory; s = s->hh.next) {
+		uint64_t pc = s->key.pc;
+		s->first_place = (uint32_t)p->site_place_count;
+		if (!p->rebuilt)
+			add_place(p, pc);
+		for (size_t i = 0; p->rebuilt && (pc = rebuilt_pc(p->rebuilt, s->key.pc, (unsigned)s->key.op, i)); i++)
+			add_place(p, pc);
+		s->place_count = (uint32_t)p->site_place_count - s->first_place;
+	}
+	return !p->no_memory;
+}
+
 static void write_sites(struct planner *p, struct rt_plan *plan)
 {
 	struct rt_plan_site *sites = plan_part(plan, plan->sites);
-	for (struct site *s = p->sites; s; s = s->hh.next) {
-		uint64_t pc = p->rebuilt ? rebuilt_pc(p->rebuilt, s->key.pc, (unsigned)s->key.op) : s->key.pc;
-		uint32_t module = planner_module(p, pc);
-		sites[s->index] =
-		    (struct rt_plan_site){.offset = module == RT_PLAN_NONE ? pc : pc - p->modules[module].start,
-		                          .module = module,
-		                          .op = (uint16_t)s->key.op,
-		                          .watched = s->watched};
-	}
+	for (struct site *s = p->sites; s; s = s->hh.next)
+		sites[s->index] = (struct rt_plan_site){.first_place = s->first_place,
+		                                        .place_count = s->place_count,
+		                                        .op = (uint16_t)s->key.op,
+		                                        .watched = s->watched};
+	if (p->site_place_count)
+		memcpy(plan_part(plan, plan->places), p->site_places, p->site_place_count * sizeof *p->site_places);
 }
 
 static uint32_t milliseconds(uint64_t ns)
@@ -72,6 +98,8 @@ static uint32_t milliseconds(uint64_t ns)
 
 enum rt_status planner_write(struct planner *p, struct rt_plan **out)
 {
+	if (!gather_site_places(p))
+		return planner_no_memory(p);
 	const struct plan_request *q = p->request;
 	struct rt_plan head = {.magic = RT_PLAN_MAGIC,
 	                       .kind = q->kind == GOAL_RACE       ? RT_PLAN_RACE
@@ -81,6 +109,7 @@ enum rt_status planner_write(struct planner *p, struct rt_plan **out)
 	                       .site_count = p->site_count,
 	                       .thread_count = p->thread_count,
 	                       .goal_count = q->goal_count,
+	                       .rebuilt = p->rebuilt != NULL,
 	                       .recorded_ms = milliseconds(rt_trace_info(p->trace)->duration_ns)};
 	uint64_t size = sizeof head, marks = 0, paths = 0;
 	for (uint32_t i = 0; i < p->thread_count; i++)
@@ -89,6 +118,7 @@ enum rt_status planner_write(struct planner *p, struct rt_plan **out)
 		paths += strlen(p->modules[i].path) + 1;
 	head.modules = take(&size, p->module_count * sizeof(struct rt_plan_module));
 	head.sites = take(&size, p->site_count * sizeof(struct rt_plan_site));
+	head.places = take(&size, p->site_place_count * sizeof(struct rt_plan_place));
 	head.bases = take(&size, p->base_count * sizeof(struct rt_plan_base));
 	head.threads = take(&size, p->thread_count * sizeof(struct rt_plan_thread));
 	head.marks = take(&size, marks * sizeof(struct rt_plan_mark));

@@ -22,6 +22,7 @@ struct site_key {
 struct site {
 	struct site_key key;
 	uint32_t index;
+	uint32_t first_place, place_count; /* once written: in the build that is run */
 	bool watched;
 	UT_hash_handle hh;
 };
@@ -42,7 +43,8 @@ struct thread_plan {
 	uint64_t seen; /* in a pass: ordinal of the last access or synchronisation; then of the last mark */
 	struct raw_mark *marks;
 	size_t mark_count, mark_capacity, at;
-	uint64_t own_memory; /* in a pass: address of its thread-local memory; 0: not met yet */
+	uint64_t own_memory;        /* in a pass: address of its thread-local memory; 0: not met yet */
+	uint64_t stack, stack_size; /* the same of its stack */
 	bool done;
 };
 
@@ -67,6 +69,8 @@ struct planner {
 	uint64_t goal_marks[ANOMALY_EVENTS_MAX]; /* of a sequence */
 	struct site *sites;
 	uint32_t site_count;
+	struct rt_plan_place *site_places;
+	size_t site_place_count, site_place_capacity;
 	struct plan_address *places;
 	size_t place_count;
 	struct rt_plan_base *bases;

@@ -1,9 +1,11 @@
 /* Positions of one build in another; see rebuilt.h. */
 #include "lib/schedule/rebuilt.h"
 
+#include "lib/base/free.h"
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
+#include "lib/schedule/variables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +13,10 @@
 /* A position that events have. */
 struct rebuilt_position {
 	const char *function, *file; /* file without its folder; never NULL */
-	uint64_t pc, found;          /* found: of the other build, 0: none */
-	uint32_t line, op;
-	uint32_t ordinal; /* among those that agree in the rest */
+	uint64_t pc;
+	size_t found, found_count; /* what it may be in the other build: from this index on */
+	uint32_t line, column, op;
+	uint32_t ordinal; /* among those of the line and operation */
 };
 struct positions {
 	struct rebuilt_position *items;
@@ -29,6 +32,10 @@ struct rebuilt_seen {
 struct rebuilt {
 	struct rt_trace *before, *now;
 	struct positions old, other; /* by function, file, operation, line and pc; old in the end by pc and operation */
+	uint64_t *found;             /* of the other build */
+	size_t found_count, found_capacity;
+	uint64_t *starts;            /* of the modules before: where the same one is now; 0: it is not there */
+	struct variables *variables; /* of the other build */
 };
 
 /* ---- Gathering ---- */
@@ -54,6 +61,7 @@ static bool add_position(struct positions *list, const struct rt_trace *trace, u
 	                                                       .file = slash ? slash + 1 : f->file,
 	                                                       .pc = pc,
 	                                                       .line = f->line,
+	                                                       .column = f->column,
 	                                                       .op = class_of(op)};
 	return true;
 }
@@ -70,14 +78,28 @@ static bool see(struct rebuilt_seen **all, uint64_t pc, unsigned op, bool *no_me
 	return s;
 }
 
-static enum rt_status gather(struct rt_trace *trace, struct positions *list, struct rt_error *err)
+/* True if it is in one of the trace's modules. */
+static bool is_in_module(const struct rt_trace *trace, uint64_t address)
+{
+	size_t n;
+	const struct rt_module *m = rt_trace_modules(trace, &n);
+	size_t low = lower_bound(middle, 0, n, m[middle].end <= address);
+	return low < n && m[low].start <= address;
+}
+
+/* variables: NULL if they are not asked for. */
+static enum rt_status gather(struct rt_trace *trace, struct positions *list, struct variables *variables,
+                             struct rt_error *err)
 {
 	struct rebuilt_seen *all = NULL;
 	struct rt_pass pass;
 	bool no_memory = false;
-	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && !no_memory; e = rt_pass_next(&pass))
+	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && !no_memory; e = rt_pass_next(&pass)) {
 		if (e->pc && see(&all, e->pc, e->op, &no_memory))
 			no_memory = !add_position(list, trace, e->pc, e->op);
+		if (variables && is_in_module(trace, e->addr))
+			no_memory |= !variables_add(variables, e->addr);
+	}
 	HASH_FREE(all);
 	return pass.status ? pass.status : no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for positions") : RT_OK;
 }
@@ -144,12 +166,29 @@ static struct rebuilt_part counterpart(const struct positions *list, const struc
 	return (struct rebuilt_part){NULL, NULL};
 }
 
+static bool agree(const struct rebuilt_position *p, const struct rebuilt_position *q, int64_t distance)
+{
+	return q->op == p->op && (int64_t)q->line == (int64_t)p->line + distance;
+}
+
 static const struct rebuilt_position *find(struct rebuilt_part in, const struct rebuilt_position *p, int64_t distance)
 {
 	for (const struct rebuilt_position *q = in.first; q < in.end; q++)
-		if (q->op == p->op && q->ordinal == p->ordinal && (int64_t)q->line == (int64_t)p->line + distance)
+		if (q->ordinal == p->ordinal && agree(p, q, distance))
 			return q;
 	return NULL;
+}
+
+/* Those that agree with a position. They lie one behind another, as p does with those that agree with it. */
+static struct rebuilt_part alike(struct rebuilt_part in, const struct rebuilt_position *p, int64_t distance)
+{
+	struct rebuilt_part part = {in.first, in.first};
+	while (part.first < in.end && !agree(p, part.first, distance))
+		part.first++;
+	part.end = part.first;
+	while (part.end < in.end && agree(p, part.end, distance))
+		part.end++;
+	return part;
 }
 
 static size_t matches(struct rebuilt_part a, struct rebuilt_part b, int64_t distance)
@@ -177,17 +216,70 @@ static int64_t best_distance(struct rebuilt_part a, struct rebuilt_part b)
 	return best;
 }
 
-static void match(struct rebuilt *b)
+/* True if the lines have a column in common: then positions that agree have the same one. */
+static bool columns_agree(struct rebuilt_part a, struct rebuilt_part b)
+{
+	for (const struct rebuilt_position *p = a.first; p < a.end; p++)
+		for (const struct rebuilt_position *q = b.first; q < b.end; q++)
+			if (p->column == q->column)
+				return true;
+	return false;
+}
+
+/* Lists the positions of the other build that a position may be. False: no memory. */
+static bool match_position(struct rebuilt *b, struct rebuilt_position *p, struct rebuilt_part from,
+                           struct rebuilt_part to)
+{
+	bool by_column = columns_agree(from, to);
+	p->found = b->found_count;
+	for (const struct rebuilt_position *q = to.first; q < to.end; q++) {
+		if (by_column && q->column != p->column)
+			continue;
+		if (!vec_reserve(&b->found, &b->found_capacity, (uint64_t)b->found_count + 1, sizeof *b->found))
+			return false;
+		b->found[b->found_count++] = q->pc;
+		p->found_count++;
+	}
+	return true;
+}
+
+static bool match(struct rebuilt *b)
 {
 	for (size_t i = 0; i < b->old.count;) {
 		struct rebuilt_part old = part_of(&b->old, i), other = counterpart(&b->other, &b->old.items[i]);
 		size_t end = (size_t)(old.end - b->old.items);
 		int64_t distance = other.first < other.end ? best_distance(old, other) : 0;
 		for (; i < end; i++) {
-			const struct rebuilt_position *q = find(other, &b->old.items[i], distance);
-			b->old.items[i].found = q ? q->pc : 0;
+			struct rebuilt_position *p = &b->old.items[i];
+			if (!match_position(b, p, alike(old, p, 0), alike(other, p, distance)))
+				return false;
 		}
 	}
+	return true;
+}
+
+/* ---- Modules ---- */
+
+/* Finds the modules that are the same in both. False: no memory. */
+static bool match_modules(struct rebuilt *b)
+{
+	size_t n, m;
+	const struct rt_module *before = rt_trace_modules(b->before, &n), *now = rt_trace_modules(b->now, &m);
+	b->starts = calloc(n + 1, sizeof *b->starts);
+	for (size_t i = 0; b->starts && i < n; i++)
+		for (size_t k = 0; k < m && before[i].build_id && !b->starts[i]; k++)
+			if (now[k].build_id && !strcmp(before[i].build_id, now[k].build_id))
+				b->starts[i] = now[k].start;
+	return b->starts;
+}
+
+/* What is at the address in a module that is the same in both; 0: it is in none. */
+static uint64_t in_same_module(const struct rebuilt *b, uint64_t address)
+{
+	size_t n;
+	const struct rt_module *before = rt_trace_modules(b->before, &n);
+	size_t i = lower_bound(middle, 0, n, before[middle].end <= address);
+	return i < n && before[i].start <= address && b->starts[i] ? b->starts[i] + (address - before[i].start) : 0;
 }
 
 /* ---- Public ---- */
@@ -199,16 +291,24 @@ enum rt_status rebuilt_create(struct rt_trace *before, struct rt_trace *now, str
 		return rt_error_set(err, RT_EMEMORY, "no memory for positions");
 	b->before = before;
 	b->now = now;
-	enum rt_status status = gather(before, &b->old, err);
+	b->variables = variables_create(now);
+	enum rt_status status = RT_OK;
+	if (!b->variables || !match_modules(b))
+		status = rt_error_set(err, RT_EMEMORY, "no memory for positions");
 	if (!status)
-		status = gather(now, &b->other, err);
+		status = gather(before, &b->old, NULL, err);
+	if (!status)
+		status = gather(now, &b->other, b->variables, err);
 	if (status) {
 		rebuilt_free(b);
 		return status;
 	}
 	sort(&b->old);
 	sort(&b->other);
-	match(b);
+	if (!match(b)) {
+		rebuilt_free(b);
+		return rt_error_set(err, RT_EMEMORY, "no memory for positions");
+	}
 	if (b->old.count)
 		qsort(b->old.items, b->old.count, sizeof *b->old.items, compare_pcs);
 	*out = b;
@@ -219,9 +319,8 @@ void rebuilt_free(struct rebuilt *b)
 {
 	if (!b)
 		return;
-	free(b->old.items);
-	free(b->other.items);
-	free(b);
+	variables_free(b->variables);
+	free_all(b->old.items, b->other.items, b->found, b->starts, b);
 }
 
 struct rt_trace *rebuilt_trace(const struct rebuilt *b)
@@ -229,24 +328,22 @@ struct rt_trace *rebuilt_trace(const struct rebuilt *b)
 	return b->now;
 }
 
-/* A position without lines, in a module that is the same in both. */
-static uint64_t in_same_module(const struct rebuilt *b, uint64_t pc)
-{
-	size_t n, m;
-	const struct rt_module *before = rt_trace_modules(b->before, &n), *now = rt_trace_modules(b->now, &m);
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < m && pc >= before[i].start && pc < before[i].end; k++)
-			if (before[i].build_id && now[k].build_id && !strcmp(before[i].build_id, now[k].build_id))
-				return now[k].start + (pc - before[i].start);
-	return 0;
-}
-
-uint64_t rebuilt_pc(const struct rebuilt *b, uint64_t pc, unsigned op)
+uint64_t rebuilt_pc(const struct rebuilt *b, uint64_t pc, unsigned op, size_t i)
 {
 	const struct rebuilt_position key = {.pc = pc, .op = class_of(op)};
 	uint64_t same = in_same_module(b, pc);
 	if (same)
+		return i == 0 ? same : 0;
+	size_t at = lower_bound(middle, 0, b->old.count, compare_pcs(&b->old.items[middle], &key) < 0);
+	if (at == b->old.count || compare_pcs(&b->old.items[at], &key) || i >= b->old.items[at].found_count)
+		return 0;
+	return b->found[b->old.items[at].found + i];
+}
+
+uint64_t rebuilt_address(const struct rebuilt *b, uint64_t address)
+{
+	uint64_t same = in_same_module(b, address);
+	if (same || !is_in_module(b->before, address))
 		return same;
-	size_t i = lower_bound(middle, 0, b->old.count, compare_pcs(&b->old.items[middle], &key) < 0);
-	return i < b->old.count && !compare_pcs(&b->old.items[i], &key) ? b->old.items[i].found : 0;
+	return variables_find(b->variables, b->before, address);
 }

@@ -183,6 +183,7 @@ static void loaded(const char *path, uintptr_t base)
 {
 	const struct rt_plan_module *modules = PART(const struct rt_plan_module, modules);
 	const struct rt_plan_site *sites = PART(const struct rt_plan_site, sites);
+	const struct rt_plan_place *places = PART(const struct rt_plan_place, places);
 	uint64_t *learned = PART(uint64_t, learned);
 	char target[RT_TARGET_MAX];
 
@@ -193,8 +194,9 @@ static void loaded(const char *path, uintptr_t base)
 			continue;
 		learned[i] = base;
 		for (uint32_t k = 0; k < rt_follow_plan->site_count; k++)
-			if (sites[k].module == i && sites[k].watched)
-				rt_sched_interest(base + sites[k].offset);
+			for (uint32_t n = 0; n < sites[k].place_count && sites[k].watched; n++)
+				if (places[sites[k].first_place + n].module == i)
+					rt_sched_interest(base + places[sites[k].first_place + n].offset);
 	}
 }
 

@@ -60,8 +60,8 @@ void rt_follow_executes(state_t *s, const struct rt_step *e, enum meets meets);
 void rt_follow_retract(state_t *s, const struct rt_task *task);
 /* The thread's entry for a lock, 0 for a free one; NULL: it has none. */
 struct rt_plan_held *rt_follow_held(state_t *s, uint64_t lock);
-/* The address of a site; 0: its module is not there. */
-uint64_t rt_follow_pc(const struct rt_plan_site *site);
+/* True if the step is of a site's operation, at one of its positions. */
+bool rt_follow_is_at(const struct rt_plan_site *site, const struct rt_step *e);
 /* True if it is an access that is not atomic. */
 bool rt_follow_is_plain(unsigned op);
 /* True if both are about to access the same memory, one of them to write it, and not both by atomic operations. */

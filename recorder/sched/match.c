@@ -83,13 +83,37 @@ unsigned rt_follow_class(unsigned op)
 	return op == RT_OP_ATOMIC_CAS_FAIL ? RT_OP_ATOMIC_CAS : op == RT_OP_ONCE_SEEN ? RT_OP_ONCE_BEGIN : op;
 }
 
-uint64_t rt_follow_pc(const struct rt_plan_site *site)
+/* The address of a place; 0: its module is not there. */
+static uint64_t place_pc(const struct rt_plan_place *place)
 {
 	const uint64_t *learned = PART(const uint64_t, learned);
 
-	if (site->module == RT_PLAN_NONE)
-		return site->offset;
-	return learned[site->module] ? learned[site->module] + site->offset : 0;
+	if (place->module == RT_PLAN_NONE)
+		return place->offset;
+	return learned[place->module] ? learned[place->module] + place->offset : 0;
+}
+
+bool rt_follow_is_at(const struct rt_plan_site *site, const struct rt_step *e)
+{
+	const struct rt_plan_place *places = PART(const struct rt_plan_place, places) + site->first_place;
+
+	if (rt_follow_class(site->op) != rt_follow_class(e->op))
+		return false;
+	for (uint32_t i = 0; i < site->place_count; i++)
+		if (place_pc(&places[i]) == e->pc)
+			return true;
+	/* Of what synchronises, where another build has it may be unknown. Its object tells it. */
+	return !site->place_count && !rt_follow_is_plain(site->op);
+}
+
+/*
+ * True if the step's object is at the address. Another build may access several variables at once, or one in several
+ * parts.
+ */
+static bool is_object(const struct rt_step *e, uint64_t address)
+{
+	return rt_follow_plan->rebuilt && rt_follow_is_plain(e->op) ? address - e->object < e->arg
+	                                                            : address == e->object;
 }
 
 /* True if the object agrees. What has no address yet gets it. */
@@ -107,7 +131,7 @@ static bool same_object(const struct rt_step *e, const struct rt_plan_mark *mark
 			learned[mark->base] = e->object - mark->offset;
 		return true;
 	}
-	return learned[mark->base] + mark->offset == e->object;
+	return is_object(e, learned[mark->base] + mark->offset);
 }
 
 struct rt_plan_held *rt_follow_held(state_t *s, uint64_t lock)
@@ -144,10 +168,7 @@ static const struct rt_plan_site *site_of(const struct rt_plan_mark *mark)
 
 static bool is_mark(const state_t *s, const struct rt_step *e)
 {
-	const struct rt_plan_site *site = site_of(mark_of(s));
-
-	return rt_follow_class(site->op) == rt_follow_class(e->op) && rt_follow_pc(site) == e->pc &&
-	       same_object(e, mark_of(s), false);
+	return rt_follow_is_at(site_of(mark_of(s)), e) && same_object(e, mark_of(s), false);
 }
 
 static bool is_atomic(unsigned op)
@@ -310,7 +331,7 @@ enum meets rt_follow_compare(state_t *s, const struct rt_step *e)
 		return IS_MARK;
 	}
 	site = site_of(mark_of(s));
-	if (rt_follow_class(site->op) == rt_follow_class(e->op) && rt_follow_pc(site) == e->pc)
+	if (rt_follow_is_at(site, e))
 		return is_repeat(s, e) ? NO_MATTER : other(s, e);
 	/* The trace may have left it out as a repeat; where it may not have, what follows tells. */
 	if (rt_follow_is_plain(e->op))

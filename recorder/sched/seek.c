@@ -16,11 +16,9 @@ struct rt_task **rt_seek_kept, **rt_seek_others;
 static uint32_t site_at(const struct rt_task *task)
 {
 	const struct rt_plan_site *sites = PART(const struct rt_plan_site, sites);
-	const struct rt_step *e = &task->next;
 
 	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++)
-		if (rt_follow_class(sites[rt_follow_plan->goals[i].mark].op) == rt_follow_class(e->op) &&
-		    rt_follow_pc(&sites[rt_follow_plan->goals[i].mark]) == e->pc)
+		if (rt_follow_is_at(&sites[rt_follow_plan->goals[i].mark], &task->next))
 			return i;
 	return RT_PLAN_NONE;
 }

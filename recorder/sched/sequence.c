@@ -19,7 +19,7 @@ static bool is_at(const struct rt_task *task, uint32_t i)
 {
 	const struct rt_plan_site *site = PART(const struct rt_plan_site, sites) + rt_follow_plan->goals[i].mark;
 
-	return rt_follow_class(site->op) == rt_follow_class(task->next.op) && rt_follow_pc(site) == task->next.pc;
+	return rt_follow_is_at(site, &task->next);
 }
 
 static bool needs_region(uint32_t role)
