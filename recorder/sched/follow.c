@@ -401,13 +401,31 @@ static struct rt_task *joined_by(struct rt_task *task, struct rt_task *const *en
 }
 
 /*
- * True if the thread waits for what others do, of which the plan says nothing: OpenMP's library, until it begins as a
- * task, which one of them has to come for, or inside the library, or for its team; or another process, for its answer.
+ * True if a library is still to make the thread, which it does in its own time. Nobody waits for that in a call, so the
+ * watcher has to look.
+ */
+static bool is_being_made(const state_t *s, const struct rt_task *task)
+{
+	static RT_OF_RUN bool looks;
+	uint32_t number = thread_of(s)->child_number;
+	bool is = !task && s->task == RT_PLAN_NONE && number > RT_CHILD_ADOPTED && number <= RT_CHILD_TASK &&
+	          waited() < POLLED_NS;
+
+	rt_sched.polling += is;
+	rt_sched.polling -= looks;
+	looks = is;
+	return is;
+}
+
+/*
+ * True if the thread waits for what others do, of which the plan says nothing: a library, until it makes the thread;
+ * OpenMP's, until it begins as a task, which one of them has to come for, or inside the library, or for its team; or
+ * another process, for its answer.
  */
 static bool awaits_others(const state_t *s, const struct rt_task *task)
 {
 	if (!task)
-		return thread_of(s)->child_number >= RT_CHILD_TASK;
+		return thread_of(s)->child_number > RT_CHILD_ADOPTED;
 	return task->roams || (task->state == RT_BLOCKED && task->waits_op == RT_OP_BARRIER_LEAVE) || is_polled(task);
 }
 
@@ -459,6 +477,19 @@ static bool spins_forever(const state_t *s, const struct rt_task *task)
 	return rt_sched.now - began > SPIN_NS && rt_sched.live > 1 && !somebody_comes_back();
 }
 
+/* The step's thread cannot go on: the one that does, for it to come. NULL: none, and if nothing comes it is stuck. */
+static struct rt_task *instead(state_t *s, struct rt_task *task, bool made, struct rt_task *const *enabled, unsigned n)
+{
+	struct rt_task *joined = task ? joined_by(task, enabled, n) : NULL;
+	bool alone = (made || (task && is_polled(task))) && waited() < ALONE_NS;
+
+	if (!joined && !alone && awaits_others(s, task) && rt_seek_make_room())
+		joined = beside(enabled, n);
+	if (!joined && !made && !somebody_comes_back())
+		got_stuck(s);
+	return joined;
+}
+
 /* The thread that the plan has next. NULL: it cannot go on now, or the plan is over (phase). */
 static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 {
@@ -474,6 +505,8 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 		}
 		s = &states()[step->thread];
 		task = rt_follow_task(step->thread);
+		bool made = is_being_made(s, task);
+
 		if (!task && s->task != RT_PLAN_NONE) { /* it has ended */
 			if (past_marks(s) || (s->mark >= step->mark && is_behind_goal(s)))
 				rt_follow_plan->step++;
@@ -490,19 +523,8 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 			got_stuck(s);
 			return NULL;
 		}
-		if (!task || !can_go(enabled, n, task)) {
-			struct rt_task *joined = task ? joined_by(task, enabled, n) : NULL;
-
-			bool alone = task && is_polled(task) && waited() < ALONE_NS;
-
-			if (!joined && !alone && awaits_others(s, task) && rt_seek_make_room())
-				joined = beside(enabled, n);
-			if (joined)
-				return joined;
-			if (!somebody_comes_back())
-				got_stuck(s);
-			return NULL;
-		}
+		if (!task || !can_go(enabled, n, task))
+			return instead(s, task, made, enabled, n);
 		struct rt_task *first = joins_early(s, task) ? joined_by(task, enabled, n) : NULL;
 		if (first)
 			return first;

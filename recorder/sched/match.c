@@ -297,10 +297,13 @@ static bool leaves_out(state_t *s, const struct rt_step *e)
 	return n != 0;
 }
 
-/* The step is none of the recording's here. True if the thread may do it all the same. */
+/*
+ * The step is none of the recording's here. True if the thread may do it all the same. So it may begin to wait for a
+ * semaphore: if a signal interrupts that, it is no event.
+ */
 static bool may_stray(state_t *s, const struct rt_step *e)
 {
-	if (!may_be_beside(e->op) || s->strayed >= STRAYED_MOST)
+	if ((!may_be_beside(e->op) && e->op != RT_OP_SEM_WAIT) || s->strayed >= STRAYED_MOST)
 		return false;
 	if (s->stray_step != e->count) {
 		s->stray_step = e->count;
@@ -392,6 +395,9 @@ void rt_follow_retract(state_t *s, const struct rt_task *task)
 
 	if (s == &rt_follow_nobody || task->state != RT_BLOCKED || !is_between(s, task) || !s->was_mark ||
 	    task->next.op == RT_OP_WAIT_BEGIN || task->next.op == RT_OP_BARRIER_ARRIVE)
+		return;
+	/* What it did last may be of a signal's handler, which has interrupted the step that it is in again. */
+	if (rt_follow_class(site_of(mark_of(s) - 1)->op) != rt_follow_class(task->next.op))
 		return;
 	s->done = UINT64_MAX;
 	s->mark--;

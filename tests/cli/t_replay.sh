@@ -270,6 +270,14 @@ holds '[.anomalies[] | select(.variable.name == "shared")] | length >= 1 and all
 recorded more/kernel_racy --serial
 run 0 replay --attempts 1 --resolve first kernel_racy.zst
 holds '[.anomalies[] | select(.variable.name == "waited" or .variable.name == "whole")] | length >= 2 and all(.verdict == "confirmed")'
+# A timer's signals interrupt a thread that waits for a semaphore; what their handler does is before it waits again.
+recorded more/handlers_racy --serial
+run 0 replay --attempts 1 --resolve first handlers_racy.zst
+holds '[.anomalies[] | select(.replay)] | length >= 4 and all(.verdict == "confirmed")'
+# A library makes a thread for itself when it gets to that: it is waited for.
+recorded more/requests_racy --serial
+run 0 replay --attempts 1 --resolve first requests_racy.zst
+holds '[.anomalies[] | select(.replay)] | length >= 5 and all(.verdict == "confirmed")'
 # Both accesses are pending on one memory, at two addresses.
 recorded more/two_addresses_racy --serial
 run 0 replay --attempts 1 --resolve first two_addresses_racy.zst
