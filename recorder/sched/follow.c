@@ -401,15 +401,16 @@ static struct rt_task *joined_by(struct rt_task *task, struct rt_task *const *en
 }
 
 /*
- * True if a library is still to make the thread, which it does in its own time. Nobody waits for that in a call, so the
- * watcher has to look.
+ * True if what the thread waits for comes in its own time: a library, which makes the thread, or a timer, whose signal
+ * interrupts it. No thread waits for that in a call, so the watcher has to look.
  */
-static bool is_being_made(const state_t *s, const struct rt_task *task)
+static bool comes_by_itself(const state_t *s, const struct rt_task *task)
 {
 	static RT_OF_RUN bool looks;
 	uint32_t number = thread_of(s)->child_number;
-	bool is = !task && s->task == RT_PLAN_NONE && number > RT_CHILD_ADOPTED && number <= RT_CHILD_TASK &&
-	          waited() < POLLED_NS;
+	bool unmade = !task && s->task == RT_PLAN_NONE && number > RT_CHILD_ADOPTED && number <= RT_CHILD_TASK;
+	bool ticks = task && task->state == RT_BLOCKED && rt_sched.handles && rt_sched.times;
+	bool is = (unmade || ticks) && waited() < POLLED_NS;
 
 	rt_sched.polling += is;
 	rt_sched.polling -= looks;
@@ -477,15 +478,15 @@ static bool spins_forever(const state_t *s, const struct rt_task *task)
 	return rt_sched.now - began > SPIN_NS && rt_sched.live > 1 && !somebody_comes_back();
 }
 
-/* The step's thread cannot go on: the one that does, for it to come. NULL: none, and if nothing comes it is stuck. */
-static struct rt_task *instead(state_t *s, struct rt_task *task, bool made, struct rt_task *const *enabled, unsigned n)
+/* The step's thread cannot go on: the one that does instead. NULL: none, and if nothing comes it is stuck. */
+static struct rt_task *instead(state_t *s, struct rt_task *task, bool comes, struct rt_task *const *enabled, unsigned n)
 {
 	struct rt_task *joined = task ? joined_by(task, enabled, n) : NULL;
-	bool alone = (made || (task && is_polled(task))) && waited() < ALONE_NS;
+	bool alone = (comes || (task && is_polled(task))) && waited() < ALONE_NS;
 
 	if (!joined && !alone && awaits_others(s, task) && rt_seek_make_room())
 		joined = beside(enabled, n);
-	if (!joined && !made && !somebody_comes_back())
+	if (!joined && !comes && !somebody_comes_back())
 		got_stuck(s);
 	return joined;
 }
@@ -505,7 +506,7 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 		}
 		s = &states()[step->thread];
 		task = rt_follow_task(step->thread);
-		bool made = is_being_made(s, task);
+		bool comes = comes_by_itself(s, task);
 
 		if (!task && s->task != RT_PLAN_NONE) { /* it has ended */
 			if (past_marks(s) || (s->mark >= step->mark && is_behind_goal(s)))
@@ -524,7 +525,7 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 			return NULL;
 		}
 		if (!task || !can_go(enabled, n, task))
-			return instead(s, task, made, enabled, n);
+			return instead(s, task, comes, enabled, n);
 		struct rt_task *first = joins_early(s, task) ? joined_by(task, enabled, n) : NULL;
 		if (first)
 			return first;

@@ -31,7 +31,7 @@ struct rt_sched {
 	bool handles;       /* a signal's handler may run and wake a thread */
 	bool overdue;       /* none came for a while */
 	unsigned computing; /* tasks that are outside as they compute */
-	unsigned polling;   /* tasks that wait for descriptors, for other processes, or for a library to make them */
+	unsigned polling;   /* tasks that wait for descriptors, for other processes, or for what comes by itself */
 };
 extern struct rt_sched rt_sched;
 
