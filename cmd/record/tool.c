@@ -113,6 +113,7 @@ enum rt_status tool_prepare(struct tool *t, const struct tool_program *program, 
 	                                      most,
 	                                      "--valgrind-stacksize=262144",
 	                                      "--demangle=no",
+	                                      "--sim-hints=lax-ioctls", /* what it warns of matters to memcheck */
 	                                      "--px-default=allregs-at-each-insn",
 	                                      "--px-file-backed=allregs-at-each-insn"};
 	enum { OWN = sizeof options / sizeof *options, OF_TURNS = 2 };

@@ -52,6 +52,22 @@ says 3 "racetrace: './addresses' is built with -fsanitize=address, .*: build it 
 says 3 "racetrace: Valgrind needs temporary files, and none can be written in './nowhere': No such file or directory: set TMPDIR" \
 	env TMPDIR=./nowhere $record ./app
 
+# Of a request of ioctl that Valgrind does not know there is nothing to say.
+cat >terminal.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+int main(void)
+{
+	int fd = posix_openpt(O_RDWR | O_NOCTTY);
+	return fd >= 0 && unlockpt(fd) == 0 && ioctl(fd, TIOCGPTPEER, O_RDWR | O_NOCTTY) < 0;
+}
+END
+gcc -g terminal.c -o terminal || exit 1
+says 0 '' $record ./terminal
+[ ! -s err ] || wrong "a request of ioctl: $(cat err)"
+
 # One that a script executes runs by itself.
 printf '#!/bin/sh\n./addresses 1\n' >script && chmod +x script
 says 0 "racetrace: './addresses' is built with -fsanitize=address and runs unrecorded: build it without" env -u LD_PRELOAD $record ./script
