@@ -28,8 +28,9 @@ extern void VG_(atfork)(void (*before)(ThreadId), void (*parent)(ThreadId), void
 static struct guest *guests; /* by ThreadId */
 struct guest *guest_now;
 static ThreadId running;
-static unsigned alive; /* threads */
-enum { SEQ_CST = 5 };  /* memory order, as in <stdatomic.h> */
+static unsigned alive;   /* threads */
+static ThreadId highest; /* the highest that a recorded thread has had */
+enum { SEQ_CST = 5 };    /* memory order, as in <stdatomic.h> */
 
 /* ---- What is executed ---- */
 
@@ -430,7 +431,7 @@ static void forget(struct guest *g)
 
 void guests_forget(uint32_t number)
 {
-	for (ThreadId tid = 0; tid < VG_N_THREADS; tid++)
+	for (ThreadId tid = 0; tid <= highest; tid++)
 		if (guests[tid].number == number && guests[tid].filter.entries)
 			guest_epoch(&guests[tid]);
 }
@@ -482,6 +483,7 @@ static Bool handle_request(ThreadId tid, UWord *arguments, UWord *result)
 	}
 	if (arguments[0] != RT_WATCH_THREAD)
 		return False;
+	highest = tid > highest ? tid : highest;
 	g->self = (struct rt_slot **)arguments[1];
 	g->channel = (struct rt_channel **)arguments[2];
 	g->tree = (struct rt_tree **)arguments[3];
