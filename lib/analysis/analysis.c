@@ -366,6 +366,7 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	int hybrid = order_find("hybrid");
 	struct hidden *hidden = NULL;
 	struct model_options model = options->model;
+	model.part = options->window;
 	for (int i = 0; orders[i].name; i++)
 		model.all_cells |= options->unproved && options->orders >> i & 1 && orders[i].all;
 	/* Where each pair is listed, or a pattern may have many accesses of one thread, each read counts. */

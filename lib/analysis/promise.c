@@ -149,11 +149,12 @@ bool nesting_find(const struct model *m, struct nesting *out)
 		uint32_t e = m->sync[i];
 		struct promise_held *h = &held[model_thread_of(m, e)];
 		unsigned op = model_op(m, e);
-		if (op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED) {
+		bool condition = rt_op_group(op) == RT_GROUP_CONDITION;
+		if (!condition && model_lock_taken(m, e) != MODEL_NONE) {
 			ok = vec_reserve(&h->acquires, &h->capacity, (uint64_t)h->count + 1, sizeof *h->acquires);
 			if (ok)
 				h->acquires[h->count++] = e;
-		} else if (op == RT_OP_RELEASE) {
+		} else if (!condition && model_lock_released(m, e) != MODEL_NONE) {
 			release(m, h, m->events[e].object, e, out);
 		}
 	}

@@ -1,5 +1,10 @@
-/* What a thread of a deadlock waits for, as the judge sees it: the locks that the others hold, or that they end. */
+/*
+ * What a thread of a deadlock waits for, as the judge sees it: the locks that the others hold, that they end, or that
+ * they post.
+ */
 #include "lib/judge/judge.h"
+
+#include <string.h>
 
 /* The lock that an acquiring event takes; MODEL_NONE if it takes none. */
 static uint32_t lock_wanted(const struct model *m, uint32_t e)
@@ -50,4 +55,75 @@ bool judge_blocks(const struct model *m, uint32_t at, uint32_t want)
 		return false;
 	const struct model_lock *held = model_lockset_lock(m, model_lockset_of(m, pred), lock);
 	return held && (!held->shared || !wants_shared(m, want));
+}
+
+/* True if the thread is another one of the goal than the waiting one. */
+static bool is_other(const struct model *m, const struct goal *goal, uint32_t wait, uint32_t thread)
+{
+	for (uint32_t i = 0; i < goal->count; i++)
+		if (goal->events[i] != wait && model_thread_of(m, goal->events[i]) == thread)
+			return true;
+	return false;
+}
+
+/* What the event adds to its semaphore. An initialisation may add anything. */
+static int64_t added(const struct model *m, uint32_t e)
+{
+	enum rt_op op = model_op(m, e);
+	return op == RT_OP_SEM_POST ? 1 : op == RT_OP_SEM_WAIT ? -1 : INT32_MAX;
+}
+
+/* True if another thread of the goal has the semaphore. */
+static bool has_taken(const struct judge *j, const struct goal *goal, uint32_t wait)
+{
+	const struct model *m = j->m;
+	const uint32_t *first = &j->by_object_first[m->events[wait].object];
+	bool taken = false;
+	memset(j->gives, 0, m->thread_count * sizeof *j->gives);
+	for (uint32_t i = first[0]; i < first[1]; i++) {
+		uint32_t e = j->by_object[i], thread = model_thread_of(m, e);
+		if (m->events[e].pos < j->next[thread] && model_op(m, e) != RT_OP_SEM_INIT)
+			j->gives[thread] -= added(m, e);
+	}
+	for (uint32_t t = 0; t < m->thread_count && !taken; t++)
+		taken = j->gives[t] > 0 && is_other(m, goal, wait, t);
+	return taken;
+}
+
+/* True if a thread may give more in what it has left than it takes: only others of the goal, or any thread outside. */
+static bool gives(const struct judge *j, const struct goal *goal, uint32_t wait, bool outside)
+{
+	const struct model *m = j->m;
+	const uint32_t *first = &j->by_object_first[m->events[wait].object];
+	memset(j->gives, 0, m->thread_count * sizeof *j->gives);
+	for (uint32_t i = first[0]; i < first[1]; i++) {
+		uint32_t e = j->by_object[i], thread = model_thread_of(m, e);
+		if (m->events[e].pos < j->next[thread] || thread == model_thread_of(m, wait))
+			continue;
+		j->gives[thread] += added(m, e);
+		if (j->gives[thread] > 0 && is_other(m, goal, wait, thread) != outside)
+			return true;
+	}
+	return false;
+}
+
+/* True if its initialisation has occurred, so that the value is known. */
+static bool is_made(const struct judge *j, uint32_t semaphore)
+{
+	const struct model *m = j->m;
+	for (uint32_t i = j->by_object_first[semaphore]; i < j->by_object_first[semaphore + 1]; i++) {
+		uint32_t e = j->by_object[i];
+		if (model_op(m, e) == RT_OP_SEM_INIT && m->events[e].pos < j->next[model_thread_of(m, e)])
+			return true;
+	}
+	return false;
+}
+
+bool judge_starves(const struct judge *j, const struct goal *goal, uint32_t wait)
+{
+	const struct model *m = j->m;
+	uint32_t semaphore = m->events[wait].object;
+	return !(m->sites[m->events[wait].site].flags & RT_F_TIMED) && j->value[semaphore] <= 0 &&
+	       is_made(j, semaphore) && !gives(j, goal, wait, true) &&
+	       (has_taken(j, goal, wait) || gives(j, goal, wait, false));
 }

@@ -9,7 +9,7 @@ void judge_free(struct judge *j)
 {
 	if (!j)
 		return;
-	free_all(j->before, j->partner, j->round_size, j->annotations, j->annotation_first, j->initial);
+	free_all(j->before, j->partner, j->round_size, j->by_object, j->by_object_first, j->initial, j->gives);
 	judge_state_release(j);
 	free(j->accepted);
 	judge_values_release(j);
@@ -27,9 +27,10 @@ struct judge *judge_create(const struct model *m)
 	j->without_rule = MODEL_NONE;
 	j->partner = malloc((m->event_count + 1) * sizeof *j->partner);
 	j->round_size = calloc(m->sync_count + 1, sizeof *j->round_size);
-	j->annotation_first = calloc(objects + 1, sizeof *j->annotation_first);
+	j->by_object_first = calloc(objects + 1, sizeof *j->by_object_first);
 	j->initial = calloc(objects, sizeof *j->initial);
-	if (!j->partner || !j->round_size || !j->annotation_first || !j->initial) {
+	j->gives = calloc((size_t)m->thread_count + 1, sizeof *j->gives);
+	if (!j->partner || !j->round_size || !j->by_object_first || !j->initial || !j->gives) {
 		judge_free(j);
 		return NULL;
 	}

@@ -35,16 +35,17 @@ struct judge {
 	uint32_t *partner;
 	uint32_t *round_size;
 	uint32_t round_count;
-	uint32_t without_rule;      /* an event whose operation has none, MODEL_NONE */
-	uint32_t *annotations;      /* HB_BEFORE events, object by object */
-	uint32_t *annotation_first; /* by object: where its events begin */
-	int64_t *initial;           /* by object: least initial value that a semaphore must have had */
+	uint32_t without_rule;     /* an event whose operation has none, MODEL_NONE */
+	uint32_t *by_object;       /* HB_BEFORE events and those on semaphores, object by object */
+	uint32_t *by_object_first; /* by object: where its events begin */
+	int64_t *initial;          /* by object: least initial value that a semaphore must have had */
 	/*
 	 * Replay. The arrays are parts of one block, of which the first state_size bytes are saved and restored. The
 	 * rest is what cells hold: after the trace's first events, that follows from their accesses.
 	 */
 	void *state;
 	size_t state_size;
+	int64_t *gives;    /* by thread: for judge_starves alone */
 	uint32_t replay;   /* number of it, from 1 */
 	uint32_t restored; /* the trace's events before this one were not repeated */
 	uint32_t *cut;     /* by thread: how many of its events are among these; only if leaves_out */
@@ -105,6 +106,13 @@ void judge_keep(struct judge *j);
 
 /* True if the thread whose next event is `at` has what `want` waits for. Only a BLOCK waits for its own thread. */
 bool judge_blocks(const struct model *m, uint32_t at, uint32_t want);
+
+/*
+ * True if at the end of a schedule the SEM_WAIT, one of the goal's, waits for posts of the goal's other threads alone.
+ * The semaphore's first value is known and all is taken. Only those threads have taken it, or give more of it in what
+ * they have left than they take.
+ */
+bool judge_starves(const struct judge *j, const struct goal *goal, uint32_t wait);
 
 /* Steps of a schedule that run events in the trace's order, before event `behind`; `events` of them (left_out.c). */
 struct judge_part {

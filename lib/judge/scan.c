@@ -193,7 +193,7 @@ static void scan_event(struct judge *j, struct scan *s, uint32_t e)
 		if (!s->started[object] && -s->level[object] > j->initial[object])
 			j->initial[object] = -s->level[object];
 		break;
-	/* What they mean to others needs no look ahead. scan_annotations and scan_cells see to some of them. */
+	/* What they mean to others needs no look ahead. scan_objects and scan_cells see to some of them. */
 	case RT_OP_FENCE:
 	case RT_OP_ONCE_BEGIN:
 	case RT_OP_FORK:
@@ -211,29 +211,35 @@ static void scan_event(struct judge *j, struct scan *s, uint32_t e)
 	}
 }
 
-/* Groups HB_BEFORE events by object; partner[HB_AFTER] then becomes a count within the object's group. */
-static bool scan_annotations(struct judge *j)
+static bool is_listed(enum rt_op op)
+{
+	return op == RT_OP_HB_BEFORE || rt_op_group(op) == RT_GROUP_SEMAPHORE;
+}
+
+/* Groups HB_BEFORE events and those on semaphores by object; partner[HB_AFTER] then becomes a count within the object's
+ * group. */
+static bool scan_objects(struct judge *j)
 {
 	const struct model *m = j->m;
-	uint32_t *first = j->annotation_first;
+	uint32_t *first = j->by_object_first;
 	uint32_t total = 0;
 	for (uint32_t i = 0; i < m->sync_count; i++)
-		if (model_op(m, m->sync[i]) == RT_OP_HB_BEFORE) {
+		if (is_listed(model_op(m, m->sync[i]))) {
 			first[m->events[m->sync[i]].object + 1]++;
 			total++;
 		}
 	for (uint32_t o = 0; o < m->object_count; o++)
 		first[o + 1] += first[o];
-	j->annotations = malloc((total + 1) * sizeof *j->annotations);
+	j->by_object = malloc((total + 1) * sizeof *j->by_object);
 	uint32_t *fill = calloc(m->object_count + 1, sizeof *fill);
-	if (!j->annotations || !fill) {
+	if (!j->by_object || !fill) {
 		free(fill);
 		return false;
 	}
 	for (uint32_t i = 0; i < m->sync_count; i++) {
 		uint32_t e = m->sync[i], object = m->events[e].object;
-		if (model_op(m, e) == RT_OP_HB_BEFORE)
-			j->annotations[first[object] + fill[object]++] = e;
+		if (is_listed(model_op(m, e)))
+			j->by_object[first[object] + fill[object]++] = e;
 		else if (model_op(m, e) == RT_OP_HB_AFTER)
 			j->partner[e] = fill[object];
 	}
@@ -267,7 +273,7 @@ static bool scan_sync(struct judge *j)
 			s.barrier[o].round = MODEL_NONE;
 		for (uint32_t i = 0; i < m->sync_count; i++)
 			scan_event(j, &s, m->sync[i]);
-		ok = scan_annotations(j);
+		ok = scan_objects(j);
 	}
 	free_all(s.holder, s.once_end, s.barrier, s.round_of, s.held, s.waiting, s.signal, s.level, s.started);
 	return ok;

@@ -224,7 +224,7 @@ static bool replay_annotation(struct replay *r, uint32_t e)
 {
 	struct judge *j = r->j;
 	uint32_t object = j->m->events[e].object;
-	uint32_t *list = j->annotations + j->annotation_first[object];
+	uint32_t *list = j->by_object + j->by_object_first[object];
 	uint32_t *done = &j->annotated[object];
 	while (*done < j->partner[e] && occurred(j, list[*done]))
 		(*done)++;
@@ -393,7 +393,7 @@ static bool goal_deadlock(struct replay *r)
 		if (model_op(r->j->m, e) == RT_OP_WAIT_END && signal != MODEL_NONE &&
 		    (!occurred(r->j, signal) || r->j->lost_signal[model_thread_of(r->j->m, e)]))
 			return fault(r, VERIFY_NO_SIGNAL, e, signal);
-		bool blocked = false;
+		bool blocked = model_op(r->j->m, e) == RT_OP_SEM_WAIT && judge_starves(r->j, g, e);
 		for (uint32_t k = 0; k < g->count && !blocked; k++)
 			blocked = judge_blocks(r->j->m, g->events[k], g->events[i]);
 		if (!blocked)

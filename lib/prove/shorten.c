@@ -29,6 +29,7 @@ struct shorten {
 	uint32_t *readers; /* the reads after it: index into reader list */
 	uint32_t *last;    /* object: place of the last operation */
 	uint32_t *latest;  /* lock: place of the latest acquire that is kept */
+	uint32_t *made;    /* semaphore: place of its initialisation */
 	uint32_t *offset;  /* thread: where its places begin in `places` */
 	uint32_t *kept;    /* thread: number of its events that are kept */
 	uint32_t *next;    /* thread: pos of its next event */
@@ -52,8 +53,8 @@ void shorten_free(struct shorten *s)
 {
 	if (!s)
 		return;
-	free_all(s->write, s->readers, s->last, s->latest, s->offset, s->kept, s->next, s->events, s->places, s->first,
-	         s->release, s->depends, s->reader, s->holds, s->turns, s->wanted, s);
+	free_all(s->write, s->readers, s->last, s->latest, s->made, s->offset, s->kept, s->next, s->events, s->places,
+	         s->first, s->release, s->depends, s->reader, s->holds, s->turns, s->wanted, s);
 }
 
 static uint32_t *none(uint32_t count)
@@ -75,6 +76,7 @@ struct shorten *shorten_create(const struct model *m)
 	s->readers = none(m->cell_count);
 	s->last = none(m->object_count);
 	s->latest = none(m->object_count);
+	s->made = none(m->object_count);
 	s->offset = none(m->thread_count);
 	s->kept = none(m->thread_count);
 	s->next = none(m->thread_count);
@@ -83,7 +85,7 @@ struct shorten *shorten_create(const struct model *m)
 	s->first = none(most + 1);
 	s->release = none(most);
 	s->turns = malloc(((size_t)m->thread_count + 2) * sizeof *s->turns);
-	if (s->write && s->readers && s->last && s->latest && s->offset && s->kept && s->next && s->events &&
+	if (s->write && s->readers && s->last && s->latest && s->made && s->offset && s->kept && s->next && s->events &&
 	    s->places && s->first && s->release && s->turns)
 		return s;
 	shorten_free(s);
@@ -178,6 +180,16 @@ static bool depend_object(struct shorten *s, uint32_t place, uint32_t object)
 	return ok;
 }
 
+/* A semaphore that is a lock has to be made, and that is all; depend_lock sees to the rest. */
+static bool depend_semaphore(struct shorten *s, uint32_t place, uint32_t object)
+{
+	if (model_op(s->m, s->events[place]) == RT_OP_SEM_INIT)
+		s->made[object] = place;
+	else if (s->m->objects[object].lock)
+		return depend(s, place, s->made[object], NEEDS);
+	return depend_object(s, place, object);
+}
+
 /* A join needs its thread's creation and all its events so far in the schedule. */
 static bool depend_join(struct shorten *s, uint32_t place, uint32_t child)
 {
@@ -202,10 +214,11 @@ static bool depend_sync(struct shorten *s, uint32_t place)
 		return model_op(m, e) != RT_OP_JOIN || depend_join(s, place, object);
 	case RT_GROUP_CONDITION:
 	case RT_GROUP_BARRIER:
-	case RT_GROUP_SEMAPHORE:
 	case RT_GROUP_ONCE:
 	case RT_GROUP_ANNOTATION:
 		return depend_object(s, place, object);
+	case RT_GROUP_SEMAPHORE:
+		return depend_semaphore(s, place, object);
 	default:
 		return true;
 	}
@@ -262,7 +275,7 @@ static void forget_witness(struct shorten *s)
 			s->last[released] = MODEL_NONE;
 		if (!rt_op_is_access(model_op(m, e))) {
 			if (object < m->object_count)
-				s->last[object] = MODEL_NONE;
+				s->last[object] = s->made[object] = MODEL_NONE;
 			continue;
 		}
 		for (uint32_t k = 0; k < m->sites[m->events[e].site].cells; k++)

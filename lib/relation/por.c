@@ -166,7 +166,10 @@ uint32_t por_receive(struct por *p, uint32_t e, uint32_t now)
 		return sync_leave(&p->sync, e, now);
 	case RT_OP_SEM_POST:
 	case RT_OP_SEM_WAIT:
-		return sync_semaphore(&p->sync, e, now);
+		now = sync_semaphore(&p->sync, e, now);
+		return op == RT_OP_SEM_WAIT && p->m->objects[event->object].lock
+		           ? after_acquire(p, event->object, false, model_thread_of(p->m, e), now)
+		           : now;
 	case RT_OP_ONCE_SEEN:
 	case RT_OP_HB_AFTER:
 		return clock_join(p->clocks, now, p->objects[event->object].all);
@@ -234,7 +237,10 @@ void por_send(struct por *p, uint32_t e, uint32_t now)
 		sync_make_semaphore(&p->sync, e, by);
 		break;
 	case RT_OP_SEM_POST:
-		sync_post(&p->sync, e, by);
+		if (p->m->objects[event->object].lock)
+			at_release(p, event->object, false, by);
+		else
+			sync_post(&p->sync, e, by);
 		break;
 	case RT_OP_ONCE_END:
 	case RT_OP_HB_BEFORE:

@@ -221,7 +221,7 @@ uint32_t sync_semaphore(struct sync *s, uint32_t e, uint32_t now)
 	/* An object is used only after its initialisation. */
 	if (p->init.count)
 		now = clock_receive(s->clocks, now, p->init, model_thread_of(s->m, e));
-	if (model_op(s->m, e) == RT_OP_SEM_POST)
+	if (model_op(s->m, e) == RT_OP_SEM_POST || s->m->objects[s->m->events[e].object].lock)
 		return now;
 	if (s->all)
 		return clock_join(s->clocks, now, *all_of(s, e));

@@ -6,6 +6,7 @@
  */
 #include "lib/report/describe_parts.h"
 
+#include "lib/base/lower_bound.h"
 #include "lib/base/sort.h"
 
 #include <stdlib.h>
@@ -38,6 +39,13 @@ static void end_wait(struct describing *p, struct described_thread *t, struct lo
 	describe_save(p, &last->acquired, event);
 	if (event->op != RT_OP_WAIT_END)
 		describe_save(p, &last->taken, event);
+}
+
+/* True if a semaphore is a lock: those are asked about as locks are. */
+static bool is_lock(const struct describing *p, uint64_t semaphore)
+{
+	size_t at = lower_bound(i, 0, p->lock_count, p->locks[i].addr < semaphore);
+	return at < p->lock_count && p->locks[at].addr == semaphore;
 }
 
 static void acquire(struct describing *p, const struct rt_event *event, uint64_t addr, bool shared)
@@ -169,6 +177,13 @@ static void follow(struct describing *p, const struct rt_event *event)
 		acquire(p, event, event->addr, event->op == RT_OP_ACQUIRE_SHARED);
 		break;
 	case RT_OP_RELEASE:
+		release(p, t, event->addr);
+		break;
+	case RT_OP_SEM_WAIT:
+		if (is_lock(p, event->addr))
+			acquire(p, event, event->addr, false);
+		break;
+	case RT_OP_SEM_POST:
 		release(p, t, event->addr);
 		break;
 	case RT_OP_WAIT_BEGIN:
@@ -341,6 +356,9 @@ static enum rt_status answer(struct describing *p, const struct rt_mark *from, u
 		n = tidy_queries(sorted, n);
 	for (size_t i = 0; sorted && addrs && i < n; i++)
 		addrs[i] = sorted[i].addr;
+	p->locks = sorted;
+	for (p->lock_count = 0; sorted && p->lock_count < n && !sorted[p->lock_count].number;)
+		p->lock_count++;
 	if (!sorted || !addrs || !questions_init(p, addrs, tidy(addrs, n), n))
 		rt_error_set(err, RT_EMEMORY, "no memory to describe events");
 	else

@@ -67,9 +67,9 @@ void description_signal(const struct description *d, char name[DESCRIPTION_SIGNA
 struct descriptions;
 
 /*
- * Describes the events of the queries (any order, repeats allowed) and those that they lead to. One pass over the
- * trace, which is rewound first and read up to the last queried event. On RT_OK the caller owns *out; it borrows
- * nothing.
+ * Describes the events of the queries (any order, repeats allowed) and those that they lead to. Queries of event 0 have
+ * the addresses of locks that are held. One pass over the trace, which is rewound first and read up to the last queried
+ * event. On RT_OK the caller owns *out; it borrows nothing.
  */
 enum rt_status describe(struct rt_trace *trace, const struct describe_query *queries, size_t n,
                         struct descriptions **out, struct rt_error *err);

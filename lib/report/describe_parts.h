@@ -88,6 +88,8 @@ struct describing {
 	uint32_t node_count, node_capacity, node_free;
 	struct described_thread *threads;
 	uint32_t thread_count;
+	const struct describe_query *locks; /* queries of no event, by address */
+	size_t lock_count;
 	struct memory_slot *slots;
 	size_t slot_count;
 	struct rt_aliases aliases; /* as of the event that is read */

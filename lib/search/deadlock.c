@@ -79,13 +79,11 @@ static uint32_t lock_wanted(const struct model *m, uint32_t e)
 {
 	const struct model_site *site = &m->sites[m->events[e].site];
 	uint32_t object = m->events[e].object;
-	if (site->op == RT_OP_WAIT_END)
-		return model_arg(m, e);
-	if (site->flags & RT_F_TIMED)
+	if (site->flags & RT_F_TIMED && site->op != RT_OP_WAIT_END)
 		return MODEL_NONE;
 	if (site->op == RT_OP_JOIN)
 		return ends_before(m, object, e) ? m->object_count + object : MODEL_NONE;
-	return rt_op_has(site->op, RT_TAKES) ? object : MODEL_NONE;
+	return model_lock_taken(m, e);
 }
 
 /* Index of the locks held by an event's thread when it comes to it. */

@@ -95,7 +95,7 @@ uint32_t intern_object(struct intern *in, uint64_t addr, enum model_object_kind 
 	if (!vec_reserve(&m->objects, &in->object_capacity, (uint64_t)m->object_count + 1, sizeof *m->objects) ||
 	    !table_put(&in->objects, object_hash(addr, kind), m->object_count))
 		return fail(in);
-	m->objects[m->object_count] = (struct model_object){addr, kind, false};
+	m->objects[m->object_count] = (struct model_object){.addr = addr, .kind = kind};
 	*cached = ++m->object_count;
 	return *cached - 1;
 }
@@ -108,7 +108,7 @@ uint32_t intern_object_anew(struct intern *in, uint64_t addr, enum model_object_
 		return intern_object(in, addr, kind);
 	if (!vec_reserve(&m->objects, &in->object_capacity, (uint64_t)m->object_count + 1, sizeof *m->objects))
 		return fail(in);
-	m->objects[m->object_count] = (struct model_object){addr, kind, false};
+	m->objects[m->object_count] = (struct model_object){.addr = addr, .kind = kind};
 	table_replace(&in->objects, object_hash(addr, kind), old, m->object_count);
 	*object_cached(in, addr, kind) = ++m->object_count;
 	return m->object_count - 1;

@@ -1,8 +1,8 @@
 /*
  * The loader's internals, shared by its files: model.c (the passes), threads.c (a thread's locks and regions),
- * blocked.c (waits at the end), cells.c (cells and their generations), objects.c (synchronisation objects as memory),
- * alloc_uses.c (blocks used by another thread than the one that allocated them), contract.c (orders). No other file
- * includes this.
+ * blocked.c (waits at the end), semaphores.c (semaphores that are locks), cells.c (cells and their generations),
+ * objects.c (synchronisation objects as memory), alloc_uses.c (blocks used by another thread than the one that
+ * allocated them), contract.c (orders). No other file includes this.
  */
 #ifndef LIB_TRACE_LOADER_H
 #define LIB_TRACE_LOADER_H
@@ -143,6 +143,7 @@ struct loader {
 	} contract;
 	struct machine *machine; /* NULL: the trace tells plain accesses from atomic ones */
 	bool lossy;              /* pass one: there is a LOST event */
+	bool part;               /* of another trace */
 	bool all;                /* cells of a single thread, and cells without writes, are kept too */
 	bool all_reads;          /* plain reads that repeat others are kept, too */
 	const struct model_wanted *wanted;
@@ -165,8 +166,9 @@ struct loader {
 	uint32_t benign_count, benign_capacity;
 	struct objects *objects; /* objects.c */
 	struct alloc_uses alloc_uses;
-	struct reused reused;    /* after pass one */
-	struct thread_end *ends; /* by thread, after pass one */
+	struct semaphore *semaphores; /* by address; after pass one they are as they stay */
+	struct reused reused;         /* after pass one */
+	struct thread_end *ends;      /* by thread, after pass one */
 	uint32_t end_count;
 	struct handed *handed; /* borrowed */
 	uint32_t strays;       /* holds that another thread has released, but their own thread has not */
@@ -207,6 +209,11 @@ void loader_object_cell(struct loader *l, uint32_t cell);            /* tell loa
 /* contract.c: before each event is looked at, gives it the order that its library vouches for. */
 void loader_contract(struct loader *l, struct rt_event *e);
 void loader_contract_release(struct loader *l);
+
+/* semaphores.c */
+void semaphores_event(struct loader *l, const struct rt_event *e); /* pass one: of a semaphore */
+bool semaphores_is_lock(const struct loader *l, uint64_t addr);    /* after pass one */
+void semaphores_release(struct loader *l);
 
 /* updates.c: after the events have their indices */
 bool loader_updates(struct loader *l);

@@ -168,6 +168,8 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 	}
 	l->counted += COUNTED >> e->op & 1;
 	blocked_event(l, e);
+	if (rt_op_group(e->op) == RT_GROUP_SEMAPHORE && !t->ignored[2])
+		semaphores_event(l, e);
 	switch (e->op) {
 	case RT_OP_FORK:
 		l->shadow.forked = true;
@@ -528,6 +530,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		l->own.trace = trace;
 		l->m = m;
 		l->regions = options->regions;
+		l->part = options->part;
 		l->all = options->all_cells;
 		l->all_reads = options->all_reads;
 		l->wanted = options->wanted;
@@ -543,6 +546,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		rt_aliases_release(&l->aliases);
 		loader_objects_release(l);
 		loader_contract_release(l);
+		semaphores_release(l);
 		alloc_uses_release(l);
 		reused_release(&l->reused);
 		ownership_free(l->ownership);

@@ -112,6 +112,8 @@ struct model_object {
 	uint64_t addr;
 	enum model_object_kind kind;
 	bool stray; /* OBJECT_LOCK: when the trace ends, a thread other than its holder has released it */
+	bool lock;  /* OBJECT_SEMAPHORE: it is used as a lock, see semaphores.c; its waits and posts take and release it
+	             */
 };
 
 struct model_lock {
@@ -194,6 +196,7 @@ struct model_wanted {
 
 struct model_options {
 	enum model_regions regions;
+	bool part;      /* the trace is a part of another one: any thread may post a semaphore later */
 	bool objects;   /* leave out accesses of objects that keep the ownership rule (ownership.h) */
 	bool all_cells; /* also cells that only one thread accesses, or none writes */
 	bool all_reads; /* also third and later plain reads in a row that see the same write */

@@ -37,9 +37,18 @@ uint32_t model_arg(const struct model *m, uint32_t e)
 	return low < m->arg_count && m->args[low].event == e ? m->args[low].value : MODEL_NONE;
 }
 
+/* The object of an event on a semaphore, if it is used as a lock. */
+static uint32_t semaphore_lock(const struct model *m, uint32_t e)
+{
+	uint32_t object = m->events[e].object;
+	return m->objects[object].lock ? object : MODEL_NONE;
+}
+
 uint32_t model_lock_taken(const struct model *m, uint32_t e)
 {
 	enum rt_op op = model_op(m, e);
+	if (op == RT_OP_SEM_WAIT)
+		return semaphore_lock(m, e);
 	if (!rt_op_has(op, RT_TAKES))
 		return MODEL_NONE;
 	return rt_op_group(op) == RT_GROUP_LOCK ? m->events[e].object : model_arg(m, e);
@@ -48,6 +57,8 @@ uint32_t model_lock_taken(const struct model *m, uint32_t e)
 uint32_t model_lock_released(const struct model *m, uint32_t e)
 {
 	enum rt_op op = model_op(m, e);
+	if (op == RT_OP_SEM_POST)
+		return semaphore_lock(m, e);
 	if (!rt_op_has(op, RT_RELEASES))
 		return MODEL_NONE;
 	return rt_op_group(op) == RT_GROUP_LOCK ? m->events[e].object : model_arg(m, e);

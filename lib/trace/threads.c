@@ -400,6 +400,22 @@ static void object_event(struct loader *l, const struct rt_event *e)
 		loader_arg(l, event, e->arg < MODEL_NONE ? (uint32_t)e->arg : MODEL_NONE - 1);
 }
 
+/* A semaphore that is used as a lock is held between wait and post. */
+static void semaphore_event(struct loader *l, struct loader_thread *t, const struct rt_event *e)
+{
+	uint32_t object = loader_object(l, e, e->addr, OBJECT_SEMAPHORE);
+	if (semaphores_is_lock(l, e->addr)) {
+		struct held_lock *held = held_find(t, object);
+		if (e->op == RT_OP_SEM_WAIT && !held)
+			held_add(l, t, (struct held_lock){object, 0, 1, e->number, 0});
+		else if (e->op == RT_OP_SEM_POST && held)
+			held_remove(l, t, held);
+		region_follow(l, e->thread, t);
+		l->m->objects[object].lock = true;
+	}
+	loader_push(l, e, object, 0, 0, true);
+}
+
 /* The wait that the thread is in when the trace ends; arg is its operation. */
 static void block(struct loader *l, const struct rt_event *e)
 {
@@ -482,14 +498,16 @@ void loader_sync(struct loader *l, const struct rt_event *e)
 	case RT_OP_BARRIER_ARRIVE:
 	case RT_OP_BARRIER_LEAVE:
 	case RT_OP_SEM_INIT:
-	case RT_OP_SEM_POST:
-	case RT_OP_SEM_WAIT:
 	case RT_OP_ONCE_BEGIN:
 	case RT_OP_ONCE_END:
 	case RT_OP_ONCE_SEEN:
 	case RT_OP_HB_BEFORE:
 	case RT_OP_HB_AFTER:
 		object_event(l, e);
+		break;
+	case RT_OP_SEM_POST:
+	case RT_OP_SEM_WAIT:
+		semaphore_event(l, t, e);
 		break;
 	case RT_OP_FORK:
 	case RT_OP_JOIN:

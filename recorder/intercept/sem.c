@@ -70,8 +70,11 @@ CALL(int, sem_unlink, (const char *name), (name), STR(name), )
 
 static void waited(sem_t *sem, int result, uintptr_t pc, unsigned flags)
 {
+	int now;
 	if (result == 0)
 		rt_emit_use(RT_OP_SEM_WAIT, sem, 0, pc, flags);
+	if (result == 0 && RT_UNLIKELY(rt_controlled) && RT_REAL(sem_getvalue)(sem, &now) == 0 && now <= 0)
+		rt_turn_took_last((uintptr_t)sem);
 }
 
 RT_INTERPOSE(int, sem_init, (sem_t * sem, int shared, unsigned value))
@@ -164,10 +167,10 @@ static int as_result(int error)
 #define SEM_WAIT(name, parameters, arguments, flags, when)                                                             \
 	RT_INTERPOSE(int, name, parameters)                                                                            \
 	{                                                                                                              \
-		int result =                                                                                           \
-		    as_result(RT_BLOCKING_UNLESS(take(sem, RT_PC), EAGAIN, RT_OP_SEM_WAIT, sem,                        \
-		                                 (flags) | is_shared(sem), when, RT_PC, RT_REAL(name) arguments));     \
-		waited(sem, result, RT_PC, flags);                                                                     \
+		unsigned how = (flags) | is_shared(sem);                                                               \
+		int result = as_result(RT_BLOCKING_UNLESS(take(sem, RT_PC), EAGAIN, RT_OP_SEM_WAIT, sem, how, when,    \
+		                                          RT_PC, RT_REAL(name) arguments));                            \
+		waited(sem, result, RT_PC, how &RT_F_TIMED);                                                           \
 		return result;                                                                                         \
 	}
 SEM_WAIT(sem_wait, (sem_t * sem), (sem), 0, RT_FOREVER)

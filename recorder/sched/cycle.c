@@ -7,16 +7,19 @@ static uint64_t lock_wanted(const struct rt_task *task)
 {
 	if (task->next.op == RT_OP_WAIT_END)
 		return task->next.arg;
-	return rt_step_acquires(&task->next) && !(task->next.flags & RT_F_TIMED) ? task->next.object : 0;
+	bool takes = rt_step_acquires(&task->next) || task->next.op == RT_OP_SEM_WAIT;
+	return takes && !(task->next.flags & RT_F_TIMED) ? task->next.object : 0;
 }
 
-/* True if one of the other threads of the goal holds the lock. */
+/* True if one of the other threads of the goal holds the lock, or the semaphore. */
 static bool is_held(uint64_t lock, bool shared, uint32_t thread)
 {
 	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++) {
-		const struct rt_plan_held *h = rt_follow_held(&states()[rt_follow_plan->goals[i].thread], lock);
+		uint32_t other = rt_follow_plan->goals[i].thread;
+		const struct rt_plan_held *h = rt_follow_held(&states()[other], lock);
+		const struct rt_task *task = rt_follow_task(other);
 
-		if (rt_follow_plan->goals[i].thread != thread && h && !(h->shared && shared))
+		if (other != thread && ((h && !(h->shared && shared)) || (task && rt_sched_took_last(task, lock))))
 			return true;
 	}
 	return false;

@@ -239,7 +239,8 @@ static bool passes_race(struct rt_task *t, struct rt_task *const *enabled, unsig
 /* True if the step may wait for another thread, for as long as it takes: for its lock, or for its end. */
 static bool waits(const struct rt_step *step)
 {
-	return (rt_step_acquires(step) || step->op == RT_OP_JOIN) && !(step->flags & RT_F_TIMED);
+	return (rt_step_acquires(step) || step->op == RT_OP_SEM_WAIT || step->op == RT_OP_JOIN) &&
+	       !(step->flags & RT_F_TIMED);
 }
 
 /* The thread that holds the lock, or the one that is joined. */
@@ -293,6 +294,9 @@ static bool is_place(const struct rt_task *t)
 static bool may_be_in_circle(const struct rt_task *t)
 {
 	bool holds = t->data && t->data->held_count != 0;
+
+	for (unsigned i = 0; i < RT_TAKEN_MAX; i++)
+		holds |= t->taken[i] != 0;
 
 	return (rt_step_acquires(&t->next) || waits(&t->next)) && (holds || rt_sched_random() % 2);
 }

@@ -65,7 +65,7 @@ static bool waits_for(const struct rt_task *t, const struct rt_task *other)
 		return false;
 	if (next->op == RT_OP_JOIN)
 		return rt_sched_task((uint32_t)next->object) == other;
-	return next->op == RT_OP_ACQUIRE && rt_sched_holds(other, next->object);
+	return (next->op == RT_OP_ACQUIRE || next->op == RT_OP_SEM_WAIT) && rt_sched_holds(other, next->object);
 }
 
 /* Follows which thread each one waits for. */

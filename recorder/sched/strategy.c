@@ -65,6 +65,14 @@ bool rt_sched_holds(const struct rt_task *task, uint64_t lock)
 	for (unsigned i = 0; data && i < data->held_count; i++)
 		if (data->held[i].lock == lock)
 			return true;
+	return rt_sched_took_last(task, lock);
+}
+
+bool rt_sched_took_last(const struct rt_task *task, uint64_t semaphore)
+{
+	for (unsigned i = 0; i < RT_TAKEN_MAX; i++)
+		if (semaphore && task->taken[i] == semaphore)
+			return true;
 	return false;
 }
 

@@ -32,6 +32,7 @@ struct rt_step {
 };
 
 /* A controlled thread. */
+enum { RT_TAKEN_MAX = 16 };
 struct rt_task {
 	uint32_t thread;               /* index in the trace */
 	uint32_t parent, child_number; /* n: the n-th child of the thread `parent` */
@@ -67,6 +68,9 @@ struct rt_task {
 		uintptr_t pc;
 	} seen[4]; /* last looks at atomics */
 	unsigned seen_next, repeats;
+	/* Semaphores of which it took the last token, without a post by any thread since; 0: none. Further ones are not
+	 * known. */
+	uint64_t taken[RT_TAKEN_MAX];
 	struct rt_calls *calls; /* NULL: they are not followed */
 	uint32_t quantum;       /* plain accesses until its next look at others */
 	unsigned spun;          /* quanta in a row in which it spun, up to a limit */
@@ -134,6 +138,8 @@ static inline struct rt_task *rt_sched_highest(struct rt_task *const *tasks, uns
 struct rt_task *rt_sched_wakes_any(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n);
 /* True if the thread holds the lock, shared or not. */
 bool rt_sched_holds(const struct rt_task *task, uint64_t lock);
+/* True if it took the last token of the semaphore, which none has posted since. */
+bool rt_sched_took_last(const struct rt_task *task, uint64_t semaphore);
 /* The module's first byte, as the aims number it; 0: it is not there. */
 uint64_t rt_sched_module(uint32_t module);
 

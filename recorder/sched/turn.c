@@ -413,11 +413,40 @@ void rt_turn_emits(unsigned op, uint64_t object, uint64_t arg, uintptr_t pc, uns
 	}
 }
 
+/* The semaphore has a token again. */
+static void posted(uint64_t semaphore)
+{
+	if (!rt_thread.task)
+		return;
+	rt_busy_begin();
+	rt_sched_lock();
+	for (struct rt_task *t = rt_sched.first; t; t = t->after)
+		for (unsigned i = 0; i < RT_TAKEN_MAX; i++)
+			if (t->taken[i] == semaphore)
+				t->taken[i] = 0;
+	rt_sched_unlock();
+	rt_busy_end();
+}
+
+void rt_turn_took_last(uint64_t semaphore)
+{
+	struct rt_task *t = rt_thread.task;
+	unsigned i = 0;
+
+	while (t && i < RT_TAKEN_MAX && t->taken[i])
+		i++;
+	if (t && i < RT_TAKEN_MAX)
+		t->taken[i] = rt_place(semaphore);
+}
+
 void rt_turn_emitted(unsigned op, uint64_t object)
 {
 	switch (op) {
-	case RT_OP_RELEASE:
 	case RT_OP_SEM_POST:
+		posted(object);
+		rt_turn_gives(object);
+		break;
+	case RT_OP_RELEASE:
 	case RT_OP_ONCE_END:
 	case RT_OP_HB_BEFORE: /* of a once that was left; or of what the kernel or libgomp hands on */
 		rt_turn_gives(object);

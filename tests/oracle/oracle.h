@@ -46,7 +46,8 @@ enum oracle_feature {
 	ORACLE_VALUES = 1024,
 	ORACLE_ALL = 2047,
 	ORACLE_STRAYS = 2048, /* releases of locks that the thread does not hold; see enum oracle_hold */
-	ORACLE_DENSE = 4096   /* few accesses, so more of the rest */
+	ORACLE_DENSE = 4096,  /* few accesses, so more of the rest */
+	ORACLE_BINARY = 8192  /* semaphores as locks; now and then one that is posted by another thread */
 };
 
 /* A random trace that could be of a real run. */
@@ -113,6 +114,9 @@ int oracle_wait_begin(const struct oracle_trace *t, int i);
  * A release by a thread that does not hold the lock is none. But if a thread takes the lock before the holder has
  * released it, that release has ended the hold: it was handed over. Then the hold protects nothing. The lock's releases
  * before it come before it, and its later acquires come after the release that ended it.
+ *
+ * A semaphore is a lock if it begins with 1, and each of its posts is by the thread of the last wait before it, with no
+ * other post between.
  */
 enum oracle_hold {
 	ORACLE_HOLD_OWN,    /* a hold that its own thread ends, if it ends; or the release that does */
@@ -123,12 +127,14 @@ enum oracle_hold {
 
 static inline bool oracle_releases(const struct rt_event *e)
 {
-	return (e->op == RT_OP_RELEASE || e->op == RT_OP_WAIT_BEGIN) && e->reserved == ORACLE_HOLD_OWN;
+	return (e->op == RT_OP_RELEASE || e->op == RT_OP_WAIT_BEGIN || e->op == RT_OP_SEM_POST) &&
+	       e->reserved == ORACLE_HOLD_OWN;
 }
 /* Does the event need the lock? */
 static inline bool oracle_acquires(const struct rt_event *e)
 {
-	return e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED || e->op == RT_OP_WAIT_END;
+	return e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED || e->op == RT_OP_WAIT_END ||
+	       (e->op == RT_OP_SEM_WAIT && e->reserved != ORACLE_HOLD_NONE);
 }
 /* Does its thread hold the lock after it? */
 static inline bool oracle_holds(const struct rt_event *e)

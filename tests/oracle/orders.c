@@ -100,12 +100,40 @@ static void end_hold(struct oracle_trace *t, struct hold *holds, int i)
 			}
 }
 
+static bool on_semaphore(const struct rt_event *e)
+{
+	return e->op == RT_OP_SEM_INIT || e->op == RT_OP_SEM_WAIT || e->op == RT_OP_SEM_POST;
+}
+
+/* Is the semaphore of this address a lock? */
+static bool is_binary(const struct oracle_trace *t, uint64_t addr)
+{
+	int last = -1; /* the event on it before */
+	for (int i = 0; i < t->count; i++) {
+		const struct rt_event *e = &t->events[i], *before = last < 0 ? NULL : &t->events[last];
+		if (!on_semaphore(e) || e->addr != addr)
+			continue;
+		bool held = before && before->op == RT_OP_SEM_WAIT;
+		if (e->op == RT_OP_SEM_POST ? !held || before->thread != e->thread : held)
+			return false;
+		if (e->op == RT_OP_SEM_INIT ? e->arg != 1 : !before)
+			return false;
+		last = i;
+	}
+	return true;
+}
+
 void oracle_mark_holds(struct oracle_trace *t)
 {
 	struct hold holds[ORACLE_EVENTS]; /* by place of the acquire */
 	for (int i = 0; i < t->count; i++) {
+		bool semaphore = on_semaphore(&t->events[i]);
 		holds[i] = (struct hold){-1, -1};
 		t->events[i].reserved = ORACLE_HOLD_OWN;
+		if (semaphore && !is_binary(t, t->events[i].addr))
+			t->events[i].reserved = ORACLE_HOLD_NONE;
+		if (semaphore)
+			continue;
 		if (oracle_acquires(&t->events[i])) {
 			hand_over(t, holds, i);
 			holds[i].acquire = i;
@@ -250,6 +278,8 @@ static void semaphore_edges(const struct oracle_trace *t, oracle_pairs edges)
 		int need = 1, initial = 0;
 		for (int i = 0; i < j; i++) {
 			bool other = t->events[i].thread != t->events[j].thread;
+			if (t->events[i].addr != t->events[j].addr)
+				continue;
 			need += t->events[i].op == RT_OP_SEM_WAIT;
 			if (t->events[i].op == RT_OP_SEM_INIT) {
 				initial = (int)t->events[i].arg;
@@ -257,8 +287,10 @@ static void semaphore_edges(const struct oracle_trace *t, oracle_pairs edges)
 			}
 		}
 		need -= initial;
-		for (int i = 0; i < j && need > 0 && !post; i++)
-			if (t->events[i].op == RT_OP_SEM_POST && --need == 0)
+		/* A lock's waits and posts exclude one another, and that is all. */
+		bool counts = !post && !oracle_acquires(&t->events[j]);
+		for (int i = 0; i < j && need > 0 && counts; i++)
+			if (t->events[i].op == RT_OP_SEM_POST && t->events[i].addr == t->events[j].addr && --need == 0)
 				edges[i][j] |= t->events[i].thread != t->events[j].thread;
 	}
 }
@@ -355,7 +387,7 @@ static bool reaches(oracle_pairs before, int i, int e)
 	return e >= 0 && (i == e || before[i][e]);
 }
 
-/* Locks of a thread at event i: bit l, and bit 16 + l when held as a reader. */
+/* Locks of a thread at event i: bit l, and bit 16 + l when held as a reader. All of a trace differ in l. */
 static unsigned locks_at(const struct oracle_trace *t, int i)
 {
 	unsigned held = 0;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-enum { LOCKS = 0x100, CONDITION = 0x200, BARRIER = 0x300, SEMAPHORE = 0x400, ONCE = 0x500, MARK = 0x600, PARTIES = 2 };
-enum { LOCK_COUNT = 3, VARIABLE_COUNT = 3, POSITIONS = 6 };
+enum { LOCKS = 0x100, CONDITION = 0x200, BARRIER = 0x300, SEMAPHORE = 0x403, ONCE = 0x500, MARK = 0x600, PARTIES = 2 };
+enum { LOCK_COUNT = 3, VARIABLE_COUNT = 3, POSITIONS = 6, BINARY = 0x704, BINARY_COUNT = 2 };
 
 struct actor {
 	bool started, forked, ended, joined;
@@ -20,9 +20,10 @@ struct simulation {
 	uint64_t random;
 	unsigned features;
 	struct actor actors[ORACLE_THREADS];
-	int arrived; /* at the barrier, ever */
-	int value;   /* of the semaphore */
-	int once;    /* 0: not begun; 1 + thread: it runs it; -1: done */
+	int arrived;                                   /* at the barrier, ever */
+	int value;                                     /* of the semaphore */
+	int binary[BINARY_COUNT], taker[BINARY_COUNT]; /* value; the thread that took it last */
+	int once;                                      /* 0: not begun; 1 + thread: it runs it; -1: done */
 };
 
 static unsigned below(struct simulation *s, unsigned n)
@@ -210,6 +211,22 @@ static void do_semaphore(struct simulation *s, int thread)
 	}
 }
 
+/* Mostly the thread that took it posts. */
+static void do_binary(struct simulation *s, int thread)
+{
+	int i = (int)below(s, BINARY_COUNT);
+	uint64_t semaphore = BINARY + (uint64_t)i;
+	if (s->binary[i] > 0 && below(s, 64)) {
+		s->binary[i]--;
+		s->taker[i] = thread;
+		emit(s, thread, RT_OP_SEM_WAIT, semaphore, 0);
+		s->t->events[s->t->count - 1].flags = below(s, 8) ? 0 : RT_F_TIMED;
+	} else if (s->taker[i] == thread || below(s, 32) == 0) {
+		s->binary[i]++;
+		emit(s, thread, RT_OP_SEM_POST, semaphore, 0);
+	}
+}
+
 static void do_annotation(struct simulation *s, int thread)
 {
 	emit(s, thread, below(s, 2) ? RT_OP_HB_BEFORE : RT_OP_HB_AFTER, MARK, 0);
@@ -244,6 +261,10 @@ static void step(struct simulation *s, int thread)
 	    {ORACLE_ANNOTATIONS, do_annotation},
 	};
 	unsigned count = sizeof actions / sizeof *actions, choice = below(s, 2 * count);
+	if (s->features & ORACLE_BINARY && (s->features & ORACLE_DENSE ? below(s, 4) > 0 : below(s, 3) == 0)) {
+		do_binary(s, thread);
+		return;
+	}
 	if (s->features & ORACLE_DENSE && below(s, 4))
 		choice %= count;
 	for (unsigned i = 0; choice < count && i < count; i++) {
@@ -290,6 +311,11 @@ void oracle_random(struct oracle_trace *t, uint64_t seed, unsigned features, int
 	if (features & ORACLE_SEMAPHORES) {
 		s.value = (int)below(&s, 2);
 		emit(&s, 0, RT_OP_SEM_INIT, SEMAPHORE, (uint64_t)s.value);
+	}
+	for (int i = 0; features & ORACLE_BINARY && i < BINARY_COUNT; i++) {
+		s.binary[i] = 1;
+		s.taker[i] = -1;
+		emit(&s, 0, RT_OP_SEM_INIT, BINARY + (uint64_t)i, 1);
 	}
 	for (int tries = 0; t->count < length && tries < 1000; tries++)
 		step(&s, (int)below(&s, (unsigned)t->threads));

@@ -105,28 +105,40 @@ START_TEST(a_newer_major_version_is_refused_by_name)
 }
 END_TEST
 
-START_TEST(a_join_of_an_older_version_may_be_one_that_gives_up)
+/* The flags of a file's only event, if it were of this minor version. */
+static unsigned flags_in_version(unsigned op, unsigned minor)
 {
-	struct rt_record join = rt_record_make(RT_OP_JOIN, 1, 0x400000, 0, 0);
+	struct rt_record record = rt_record_make(op, 1, 0x400000, 0, 0);
 	struct rt_writer *w = create(true);
 	ck_assert(!rt_writer_thread(w, 0, "main", 0, NULL, NULL));
 	ck_assert(!rt_writer_thread(w, 1, "main.1", 0, NULL, NULL));
-	ck_assert(!rt_writer_records(w, 0, &join, 1, NULL));
+	ck_assert(!rt_writer_records(w, 0, &record, 1, NULL));
 	finish(w);
 	uint8_t *data;
-	size_t size = read_file(path, &data);
-	for (unsigned older = 0; older < 2; older++) {
-		data[28] = (uint8_t)(RT_FILE_MINOR_JOINS - older);
-		write_file(other, data, size);
-		struct rt_trace *trace = open_trace(other);
-		size_t n;
-		struct rt_event *events = read_all(trace, 4, &n);
-		ck_assert_uint_eq(n, 1);
-		ck_assert_uint_eq(events[0].flags, older ? RT_F_TIMED : 0);
-		free(events);
-		rt_trace_free(trace);
-	}
+	size_t size = read_file(path, &data), n;
+	data[28] = (uint8_t)minor;
+	write_file(other, data, size);
 	free(data);
+	struct rt_trace *trace = open_trace(other);
+	struct rt_event *events = read_all(trace, 4, &n);
+	ck_assert_uint_eq(n, 1);
+	unsigned flags = events[0].flags;
+	free(events);
+	rt_trace_free(trace);
+	return flags;
+}
+
+START_TEST(a_join_of_an_older_version_may_be_one_that_gives_up)
+{
+	ck_assert_uint_eq(flags_in_version(RT_OP_JOIN, RT_FILE_MINOR_JOINS), 0);
+	ck_assert_uint_eq(flags_in_version(RT_OP_JOIN, RT_FILE_MINOR_JOINS - 1), RT_F_TIMED);
+}
+END_TEST
+
+START_TEST(in_an_older_version_another_process_may_post_any_semaphore)
+{
+	ck_assert_uint_eq(flags_in_version(RT_OP_SEM_WAIT, RT_FILE_MINOR_POSTS), 0);
+	ck_assert_uint_eq(flags_in_version(RT_OP_SEM_WAIT, RT_FILE_MINOR_POSTS - 1), RT_F_TIMED);
 }
 END_TEST
 
@@ -272,6 +284,7 @@ SUITE(damage)
 	tcase_add_test(c, no_damaged_byte_makes_up_events);
 	tcase_add_test(c, a_newer_major_version_is_refused_by_name);
 	tcase_add_test(c, a_join_of_an_older_version_may_be_one_that_gives_up);
+	tcase_add_test(c, in_an_older_version_another_process_may_post_any_semaphore);
 	tcase_add_test(c, a_failed_write_is_reported_and_leaves_nothing);
 	tcase_add_test(c, a_recording_that_cannot_be_written_further_keeps_what_is_whole);
 	tcase_add_test(c, an_unwritable_place_is_named);

@@ -121,6 +121,19 @@ static void fixture_release(struct fixture *f)
 	{                                                                                                              \
 		t, RT_OP_JOIN, u, 0, flags                                                                             \
 	}
+#define MAKE(t, s, value)                                                                                              \
+	{                                                                                                              \
+		t, RT_OP_SEM_INIT, s, value, 0                                                                         \
+	}
+#define WAIT(t, s)                                                                                                     \
+	{                                                                                                              \
+		t, RT_OP_SEM_WAIT, s, 0, 0                                                                             \
+	}
+#define POST(t, s)                                                                                                     \
+	{                                                                                                              \
+		t, RT_OP_SEM_POST, s, 0, 0                                                                             \
+	}
+#define TAKEN(t, s, k) WAIT(t, s), WAIT(t, k), POST(t, k), POST(t, s)
 #define NESTED(t, l, k) ACQ(t, l), ACQ(t, k), REL(t, k), REL(t, l)
 
 /* Analyzes the steps; fails unless there are `count` deadlocks, and returns the first. */
@@ -305,6 +318,46 @@ START_TEST(a_wait_that_ends_takes_its_mutex_again)
 }
 END_TEST
 
+START_TEST(semaphores_that_are_locks_may_deadlock)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 1, MAKE(0, A, 1), MAKE(0, B, 1), TAKEN(0, A, B), TAKEN(1, B, A));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[0]].number, 4);
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[1]].number, 8);
+	fixture_release(&f);
+	/* With a lock, which a third thread takes, too. */
+	CHECK_DEADLOCKS(&f, 1, MAKE(0, A, 1), WAIT(0, A), ACQ(0, B), REL(0, B), POST(0, A), ACQ(1, B), WAIT(1, A),
+	                POST(1, A), REL(1, B), WAIT(2, A), POST(2, A), ACQ(2, B), REL(2, B));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 1, MAKE(0, A, 1), MAKE(0, B, 1), MAKE(0, C, 1), TAKEN(0, A, B), TAKEN(1, B, C),
+	                TAKEN(2, C, A));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	ck_assert_str_eq(first_of(&f)->pattern, "cycle-3");
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_semaphore_that_is_no_lock_is_in_no_cycle_of_locks)
+{
+	struct fixture f;
+	/* Two may take it; its first value is unknown; another thread posts it; one that posts did not take it. */
+	CHECK_DEADLOCKS(&f, 0, MAKE(0, A, 2), MAKE(0, B, 1), TAKEN(0, A, B), TAKEN(1, B, A));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 0, MAKE(0, B, 1), TAKEN(0, A, B), TAKEN(1, B, A));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 0, MAKE(0, A, 1), MAKE(0, B, 1), TAKEN(0, A, B), TAKEN(1, B, A), WAIT(0, A), POST(1, A));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 0, MAKE(0, A, 1), MAKE(0, B, 1), TAKEN(0, A, B), TAKEN(1, B, A), POST(1, A));
+	fixture_release(&f);
+	/* It may give up. */
+	CHECK_DEADLOCKS(&f, 0, MAKE(0, A, 1), MAKE(0, B, 1), WAIT(0, A), {0, RT_OP_SEM_WAIT, B, 0, RT_F_TIMED},
+	                POST(0, B), POST(0, A), TAKEN(1, B, A));
+	fixture_release(&f);
+}
+END_TEST
+
 START_TEST(what_a_read_decides_is_conditional)
 {
 	/* The second thread locks the other way round only once it has read what the first wrote at the end. */
@@ -412,6 +465,8 @@ SUITE(deadlock)
 	tcase_add_test(c, a_join_that_may_give_up_does_not_deadlock);
 	tcase_add_test(c, a_reader_that_joins_keeps_out_writers_alone);
 	tcase_add_test(c, a_wait_that_ends_takes_its_mutex_again);
+	tcase_add_test(c, semaphores_that_are_locks_may_deadlock);
+	tcase_add_test(c, a_semaphore_that_is_no_lock_is_in_no_cycle_of_locks);
 	tcase_add_test(c, what_a_read_decides_is_conditional);
 	tcase_add_test(c, no_more_deadlocks_are_kept_than_other_anomalies);
 	tcase_add_test(c, deadlocks_of_the_same_positions_are_counted_together);

@@ -8,7 +8,7 @@
 
 struct step {
 	unsigned thread, op;
-	uint64_t object, arg; /* arg: of a join, its flags */
+	uint64_t object, arg; /* arg: of a join or a SEM_WAIT, its flags */
 };
 
 enum { X = 0x1000, Y = 0x2000, L = 1, M, COND, BARRIER, SEM, ONCE, MARK };
@@ -249,6 +249,79 @@ static const struct example examples[] = {
      GOAL_DEADLOCK,
      {3, 5},
      VERIFY_GOAL_NOT_BLOCKED},
+    /* A semaphore waits for the thread that took it, or will post it; for none that only takes it first, too. */
+    {{{0, RT_OP_SEM_INIT, SEM, 1},
+      OP(0, ACQUIRE, L),
+      OP(0, SEM_WAIT, SEM),
+      OP(0, SEM_POST, SEM),
+      OP(0, RELEASE, L),
+      OP(1, SEM_WAIT, SEM),
+      OP(1, ACQUIRE, L),
+      OP(1, RELEASE, L),
+      OP(1, SEM_POST, SEM),
+      OP(2, SEM_WAIT, SEM),
+      OP(2, SEM_POST, SEM)},
+     {1, 2, 6},
+     GOAL_DEADLOCK,
+     {3, 7},
+     VERIFY_NONE},
+    {{{0, RT_OP_SEM_INIT, SEM, 1},
+      OP(0, ACQUIRE, L),
+      OP(0, SEM_WAIT, SEM),
+      OP(0, SEM_POST, SEM),
+      OP(0, RELEASE, L),
+      OP(1, SEM_WAIT, SEM),
+      OP(1, ACQUIRE, L),
+      OP(1, RELEASE, L),
+      OP(1, SEM_POST, SEM),
+      OP(2, SEM_POST, SEM),
+      OP(2, SEM_WAIT, SEM)},
+     {1, 2, 6},
+     GOAL_DEADLOCK,
+     {3, 7},
+     VERIFY_GOAL_NOT_BLOCKED},
+    {{{0, RT_OP_SEM_INIT, SEM, 2},
+      OP(0, ACQUIRE, L),
+      OP(0, SEM_WAIT, SEM),
+      OP(0, SEM_POST, SEM),
+      OP(0, RELEASE, L),
+      OP(1, SEM_WAIT, SEM),
+      OP(1, ACQUIRE, L),
+      OP(1, RELEASE, L),
+      OP(1, SEM_POST, SEM)},
+     {1, 2, 6},
+     GOAL_DEADLOCK,
+     {3, 7},
+     VERIFY_GOAL_NOT_BLOCKED},
+    {{OP(0, ACQUIRE, L), OP(0, SEM_WAIT, SEM), OP(0, SEM_POST, SEM), OP(0, RELEASE, L), OP(1, SEM_WAIT, SEM),
+      OP(1, ACQUIRE, L), OP(1, RELEASE, L), OP(1, SEM_POST, SEM)},
+     {1, 5},
+     GOAL_DEADLOCK,
+     {2, 6},
+     VERIFY_GOAL_NOT_BLOCKED},
+    {{{0, RT_OP_SEM_INIT, SEM, 1},
+      OP(0, ACQUIRE, L),
+      {0, RT_OP_SEM_WAIT, SEM, RT_F_TIMED},
+      OP(0, SEM_POST, SEM),
+      OP(0, RELEASE, L),
+      OP(1, SEM_WAIT, SEM),
+      OP(1, ACQUIRE, L),
+      OP(1, RELEASE, L),
+      OP(1, SEM_POST, SEM)},
+     {1, 2, 6},
+     GOAL_DEADLOCK,
+     {3, 7},
+     VERIFY_GOAL_NOT_BLOCKED},
+    {{{0, RT_OP_SEM_INIT, SEM, 0},
+      OP(1, ACQUIRE, L),
+      OP(1, SEM_POST, SEM),
+      OP(1, RELEASE, L),
+      OP(0, ACQUIRE, L),
+      OP(0, SEM_WAIT, SEM)},
+     {1, 5},
+     GOAL_DEADLOCK,
+     {2, 6},
+     VERIFY_NONE},
     /* A race has two events, in different threads, that do not both synchronise; a sequence ends with its last event.
      */
     {{WR(0, X), WR(1, X), WR(2, X)}, {0}, GOAL_RACE, {1, 2, 3}, VERIFY_GOAL_MISSED},
@@ -291,7 +364,9 @@ START_TEST(a_schedule_is_judged_by_the_definition)
 		                      .pc = count + 1,
 		                      .thread = x->steps[count].thread,
 		                      .op = (uint8_t)x->steps[count].op,
-		                      .flags = x->steps[count].op == RT_OP_JOIN ? (uint8_t)x->steps[count].arg : 0};
+		                      .flags = x->steps[count].op == RT_OP_JOIN || x->steps[count].op == RT_OP_SEM_WAIT
+		                                   ? (uint8_t)x->steps[count].arg
+		                                   : 0};
 	struct memory_trace memory;
 	struct model_options options = {.regions = REGIONS_LOCKS};
 	struct model *m;

@@ -325,6 +325,7 @@ static const unsigned mixes[] = {
     ORACLE_ALL & ~ORACLE_VALUES,
     ORACLE_LOCKS | ORACLE_STRAYS,
     ORACLE_LOCKS | ORACLE_READERS | ORACLE_CONDITIONS | ORACLE_FORKS | ORACLE_STRAYS,
+    ORACLE_BINARY | ORACLE_LOCKS | ORACLE_FORKS,
 };
 enum { TRACES = 20000, MIXES = sizeof mixes / sizeof *mixes };
 

@@ -23,6 +23,8 @@ static const unsigned mixes[] = {
     ORACLE_LOCKS | ORACLE_READERS | ORACLE_CONDITIONS | ORACLE_FORKS | ORACLE_STRAYS,
     ORACLE_LOCKS | ORACLE_FORKS | ORACLE_DENSE,
     ORACLE_LOCKS | ORACLE_READERS | ORACLE_FORKS | ORACLE_CONDITIONS | ORACLE_DENSE,
+    ORACLE_BINARY | ORACLE_DENSE,
+    ORACLE_BINARY | ORACLE_LOCKS | ORACLE_FORKS | ORACLE_VALUES,
 };
 /* With these, and without a cut of the region, what comes between may have to: no violation. */
 enum { ORDERING = ORACLE_BARRIERS | ORACLE_SEMAPHORES | ORACLE_ONCES | ORACLE_ANNOTATIONS | ORACLE_ATOMICS };
@@ -199,8 +201,7 @@ static bool keeps_out(const struct oracle_trace *t, int i, const struct rt_event
 /* Does the event wait, for as long as it takes, for what only another thread's going on provides? */
 static bool waits(const struct rt_event *e)
 {
-	return !(e->flags & RT_F_TIMED) &&
-	       (e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED || e->op == RT_OP_JOIN);
+	return !(e->flags & RT_F_TIMED) && ((oracle_acquires(e) && e->op != RT_OP_WAIT_END) || e->op == RT_OP_JOIN);
 }
 
 /* Does event i, which waits, wait for the thread whose next event is the one at k? It does for the end of a thread that
@@ -295,6 +296,8 @@ START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 			assert_enough(deadlocks, 1, TRACES);
 		if (mixes[_i] == (ORACLE_LOCKS | ORACLE_FORKS | ORACLE_DENSE))
 			assert_enough(joins, 1, TRACES);
+		if (mixes[_i] & ORACLE_BINARY)
+			assert_enough(deadlocks, 1, TRACES);
 	}
 }
 END_TEST

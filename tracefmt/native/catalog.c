@@ -387,6 +387,7 @@ static enum rt_status check_version(struct rt_reader *r, const char *path, struc
 		                    "use a newer racetrace",
 		                    path, major, minor, RT_FILE_MAJOR);
 	r->joins_unknown = minor < RT_FILE_MINOR_JOINS;
+	r->posts_unknown = minor < RT_FILE_MINOR_POSTS;
 	return RT_OK;
 }
 

@@ -8,8 +8,9 @@
 #include "tracefmt/native/column.h"
 
 #define RT_FILE_MAJOR 1 /* a reader refuses a newer one */
-#define RT_FILE_MINOR 14
+#define RT_FILE_MINOR 15
 #define RT_FILE_MINOR_JOINS 13 /* from this one on joins that may give up have RT_F_TIMED */
+#define RT_FILE_MINOR_POSTS 15 /* and waits for semaphores that other processes may post */
 
 enum rt_block_kind {
 	RT_BLOCK_HEAD = 1, /* process id, order, command */

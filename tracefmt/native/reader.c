@@ -336,11 +336,11 @@ static enum rt_status advance(struct rt_reader *r, struct reading *in)
 	return RT_OK;
 }
 
-/* Joins that may have given up: they are no deadlock's. */
-static void doubt_joins(struct rt_event *events, const struct rt_event *end)
+/* Joins that may have given up, and waits that another process may have ended: they are no deadlock's. */
+static void doubt_waits(const struct rt_reader *r, struct rt_event *events, const struct rt_event *end)
 {
 	for (struct rt_event *e = events; e < end; e++)
-		if (e->op == RT_OP_JOIN)
+		if ((r->joins_unknown && e->op == RT_OP_JOIN) || (r->posts_unknown && e->op == RT_OP_SEM_WAIT))
 			e->flags |= RT_F_TIMED;
 }
 
@@ -353,8 +353,8 @@ static enum rt_status file_read(struct rt_trace *trace, struct rt_event *events,
 		if (advance(r, &in))
 			return rt_error_set(err, RT_EMEMORY, "no memory to read '%s'", trace->info.path);
 	}
-	if (r->joins_unknown)
-		doubt_joins(events, in.out);
+	if (r->joins_unknown || r->posts_unknown)
+		doubt_waits(r, events, in.out);
 	*got = (size_t)(in.out - events);
 	return RT_OK;
 }

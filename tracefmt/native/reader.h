@@ -39,7 +39,8 @@ struct rt_reader {
 	struct rt_block symbols_block;
 	bool no_memory; /* while the file was opened */
 	bool has_symbols, has_head;
-	bool joins_unknown;       /* of an old version: whether a join may have given up is not recorded */
+	bool joins_unknown;       /* of an old version: whether a join may have given up is not recorded, */
+	bool posts_unknown;       /* or whether another process may post a semaphore */
 	char *input;              /* the trace's info.input */
 	struct rt_loaded *loaded; /* modules that were written while the program ran */
 	size_t loaded_count, loaded_room;

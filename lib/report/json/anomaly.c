@@ -80,7 +80,7 @@ static void put_waits_for(struct json_report *j, const char *key, const struct d
 	jw_object_end(w);
 }
 
-static void put_details(struct json_report *j, const struct description *d)
+static void put_details(struct json_report *j, uint32_t e, const struct description *d)
 {
 	const char *order = rt_op_is_atomic(d->event.op) ? rt_memory_order_name(d->event.order) : NULL;
 	char name[SUBJECT_NAME_MAX];
@@ -99,7 +99,8 @@ static void put_details(struct json_report *j, const struct description *d)
 		put_waits_for(j, "waits_for", d);
 	bool waits =
 	    d->event.op == RT_OP_BLOCK && (d->event.arg == RT_OP_ACQUIRE || d->event.arg == RT_OP_ACQUIRE_SHARED);
-	if (rt_op_group(d->event.op) == RT_GROUP_LOCK || waits) {
+	bool semaphore = d->event.op == RT_OP_SEM_WAIT && model_lock_taken(j->r->analysis->model, e) != MODEL_NONE;
+	if (rt_op_group(d->event.op) == RT_GROUP_LOCK || semaphore || waits) {
 		if (!place_depends(j->r, d, name))
 			subject_object_name(j->r, d->event.addr, subject_lock_block(d), name);
 		jw_text_or_null(w, "lock", name);
@@ -128,7 +129,7 @@ static void put_event(struct json_report *j, uint32_t e)
 		jw_number(w, "size", d->event.arg);
 	else
 		jw_null(w, "size");
-	put_details(j, d);
+	put_details(j, e, d);
 	put_locks(j, "locks", d);
 	put_source(j, "source", d->event.pc);
 	json_put_stack(j, "stack", d);
