@@ -28,6 +28,9 @@ static bool runs_once(const struct model *m, uint32_t at, uint32_t once)
 	for (uint32_t e = model_pred(m, at); e != MODEL_NONE; e = model_pred(m, e))
 		if (m->events[e].object == once && rt_op_group(model_op(m, e)) == RT_GROUP_ONCE)
 			return model_op(m, e) == RT_OP_ONCE_BEGIN;
+		else if (model_op(m, e) == RT_OP_HB_BEFORE &&
+		         m->objects[m->events[e].object].addr == m->objects[once].addr)
+			return false; /* it was left by an exception or a cancellation */
 	return false;
 }
 
@@ -44,6 +47,8 @@ bool judge_blocks(const struct model *m, uint32_t at, uint32_t want)
 	bool waits = model_op(m, want) == RT_OP_BLOCK;
 	if (model_op(m, want) == RT_OP_JOIN)
 		return joins(m, at, want);
+	if (model_op(m, want) == RT_OP_ONCE_SEEN)
+		return model_thread_of(m, at) != model_thread_of(m, want) && runs_once(m, at, m->events[want].object);
 	if (waits && model_arg(m, want) == RT_OP_JOIN)
 		return m->events[want].object == model_thread_of(m, at);
 	if (waits && model_arg(m, want) == RT_OP_ONCE_SEEN)
@@ -126,4 +131,25 @@ bool judge_starves(const struct judge *j, const struct goal *goal, uint32_t wait
 	return !(m->sites[m->events[wait].site].flags & RT_F_TIMED) && j->value[semaphore] <= 0 &&
 	       is_made(j, semaphore) && !gives(j, goal, wait, true) &&
 	       (has_taken(j, goal, wait) || gives(j, goal, wait, false));
+}
+
+bool judge_lacks(const struct judge *j, const struct goal *goal, uint32_t leave)
+{
+	const struct model *m = j->m;
+	uint32_t round = j->partner[leave], barrier = m->events[leave].object, parties = 0, wanted = 0, arrived = 0;
+	bool others = false;
+	for (uint32_t i = j->by_object_first[barrier]; i < j->by_object_first[barrier + 1]; i++) {
+		uint32_t e = j->by_object[i], thread = model_thread_of(m, e);
+		wanted += j->partner[e] < round;
+		if (j->partner[e] == round)
+			parties = model_arg(m, e);
+		if (m->events[e].pos < j->next[thread]) {
+			arrived++;
+			continue;
+		}
+		others = true;
+		if (thread != model_thread_of(m, leave) && !is_other(m, goal, leave, thread))
+			return false;
+	}
+	return others && parties && parties != MODEL_NONE && arrived < wanted + parties;
 }

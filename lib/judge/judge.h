@@ -36,7 +36,7 @@ struct judge {
 	uint32_t *round_size;
 	uint32_t round_count;
 	uint32_t without_rule;     /* an event whose operation has none, MODEL_NONE */
-	uint32_t *by_object;       /* HB_BEFORE events and those on semaphores, object by object */
+	uint32_t *by_object;       /* HB_BEFORE events, arrivals, and those on semaphores, object by object */
 	uint32_t *by_object_first; /* by object: where its events begin */
 	int64_t *initial;          /* by object: least initial value that a semaphore must have had */
 	/*
@@ -113,6 +113,9 @@ bool judge_blocks(const struct model *m, uint32_t at, uint32_t want);
  * they have left than they take.
  */
 bool judge_starves(const struct judge *j, const struct goal *goal, uint32_t wait);
+/* The same of a BARRIER_LEAVE: the number of parties is known, fewer have arrived in its round and the rounds before,
+ * and only the goal's other threads have arrivals left there. */
+bool judge_lacks(const struct judge *j, const struct goal *goal, uint32_t leave);
 
 /* Steps of a schedule that run events in the trace's order, before event `behind`; `events` of them (left_out.c). */
 struct judge_part {

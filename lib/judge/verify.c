@@ -393,7 +393,9 @@ static bool goal_deadlock(struct replay *r)
 		if (model_op(r->j->m, e) == RT_OP_WAIT_END && signal != MODEL_NONE &&
 		    (!occurred(r->j, signal) || r->j->lost_signal[model_thread_of(r->j->m, e)]))
 			return fault(r, VERIFY_NO_SIGNAL, e, signal);
-		bool blocked = model_op(r->j->m, e) == RT_OP_SEM_WAIT && judge_starves(r->j, g, e);
+		enum rt_op op = model_op(r->j->m, e);
+		bool blocked = (op == RT_OP_SEM_WAIT && judge_starves(r->j, g, e)) ||
+		               (op == RT_OP_BARRIER_LEAVE && judge_lacks(r->j, g, e));
 		for (uint32_t k = 0; k < g->count && !blocked; k++)
 			blocked = judge_blocks(r->j->m, g->events[k], g->events[i]);
 		if (!blocked)

@@ -51,10 +51,12 @@ static inline uint32_t segment_order_race_horizon(const struct segment_order *o,
 	bool own = rt_op_is_atomic(model_op(o->m, e));
 	return own ? segment_order_before_own(o, e, thread) : segment_order_horizon(o, e, thread);
 }
-/* The same for events of another thread and one that waits there. A join is then before the end of its thread. */
+/* The same for events of another thread and one that waits there: what ends the wait has not occurred. Of a wait for a
+ * condition only the mutex is waited for. */
 static inline uint32_t segment_order_wait_horizon(const struct segment_order *o, uint32_t e, uint32_t thread)
 {
-	bool own = model_op(o->m, e) == RT_OP_JOIN;
+	enum rt_op op = model_op(o->m, e);
+	bool own = rt_op_has(op, RT_WAITS) && op != RT_OP_WAIT_END;
 	return own ? segment_order_before_own(o, e, thread) : segment_order_horizon(o, e, thread);
 }
 /* True if e1 is ordered before e2 or is e2. */

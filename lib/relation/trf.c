@@ -82,7 +82,8 @@ uint32_t trf_clock(const struct trf *t, uint32_t e)
 
 uint32_t trf_clock_before(const struct trf *t, uint32_t e)
 {
-	if (!rt_op_is_access(model_op(t->m, e)) && model_op(t->m, e) != RT_OP_JOIN)
+	enum rt_op op = model_op(t->m, e);
+	if (!rt_op_is_access(op) && (!rt_op_has(op, RT_WAITS) || op == RT_OP_WAIT_END))
 		return trf_clock(t, e);
 	return timeline_at(&t->timeline, model_thread_of(t->m, e), t->m->events[e].pos);
 }

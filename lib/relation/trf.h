@@ -22,7 +22,7 @@ void trf_release(struct trf *t);
 /*
  * Clock of the events that e needs, without its own thread's component (it needs all its thread's earlier events).
  * trf_clock_before: of those that it needs in order to be next. The write that an access is about to read is not one of
- * them, nor is the end of the thread that a join waits for.
+ * them, nor is what ends a wait there: a thread's end, a post, an arrival.
  */
 uint32_t trf_clock(const struct trf *t, uint32_t e);
 uint32_t trf_clock_before(const struct trf *t, uint32_t e);

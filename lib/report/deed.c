@@ -156,7 +156,7 @@ const char *deed_kind(const struct report *r, const struct finding_place *place)
 		return "frees";
 	if (place->op == RT_OP_ALLOC)
 		return "allocates";
-	if (d && waiting_op(&d->event))
+	if (d && waiting_op(d))
 		return "waits";
 	if (rt_op_reads(place->op) && rt_op_writes(place->op))
 		return "updates";

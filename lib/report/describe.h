@@ -50,6 +50,7 @@ struct description {
 	size_t place_count;
 	struct held_lock *locks; /* held at the event, in the order of their acquires */
 	size_t lock_count;
+	bool is_lock;    /* of a SEM_WAIT: the semaphore is a lock that was asked about */
 	uint32_t signal; /* in whose handler the event is; 0: in none */
 	uint64_t fork;   /* number of the FORK of the event's thread, described too; 0: unknown */
 };

@@ -17,21 +17,19 @@ static uint64_t lock_of_wait(const struct report *r, const struct anomaly *a, ui
 	return again ? d->event.arg : d->event.addr;
 }
 
-/* The thread whose end event i of the cycle waits for, by name; NULL: it waits for a lock. */
-static const char *joined_thread(const struct report *r, const struct anomaly *a, uint32_t i)
+/* What event i of the cycle waits to do, if it waits for another thread and not for a lock. */
+static unsigned op_of_wait(const struct report *r, const struct anomaly *a, uint32_t i)
 {
-	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
-	const struct model *m = r->analysis->model;
-	uint32_t e = a->events[i], thread = m->events[e].object;
-	if (model_op(m, e) != RT_OP_JOIN && !(model_op(m, e) == RT_OP_BLOCK && model_arg(m, e) == RT_OP_JOIN))
-		return NULL;
-	return thread < info->thread_count ? info->threads[thread].name : "a thread";
+	const struct description *d = report_event(r, a->events[i]);
+	unsigned op = d ? waiting_op(d) : RT_OP_NONE;
+	return op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED ? RT_OP_NONE : op;
 }
 
-static bool has_join(const struct report *r, const struct anomaly *a)
+/* True if one of the cycle waits for another thread, and not for a lock; joins: that is joined. */
+static bool has_wait(const struct report *r, const struct anomaly *a, bool joins)
 {
 	for (uint32_t i = 0; i < a->event_count; i++)
-		if (joined_thread(r, a, i))
+		if (joins ? op_of_wait(r, a, i) == RT_OP_JOIN : op_of_wait(r, a, i) != RT_OP_NONE)
 			return true;
 	return false;
 }
@@ -57,10 +55,20 @@ static const char *thread_of_wait(const struct report *r, const struct anomaly *
 /* One wait of the cycle. */
 static void say_wait(const struct report *r, struct text *t, const struct anomaly *a, uint32_t i)
 {
-	char name[SUBJECT_NAME_MAX];
-	const char *thread = thread_of_wait(r, a, i), *joined = joined_thread(r, a, i);
-	if (joined) {
-		say(t, "%s waits for the end of %s", thread, joined);
+	char name[WAITING_TEXT_MAX];
+	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
+	const struct description *d = report_event(r, a->events[i]);
+	const char *thread = thread_of_wait(r, a, i);
+	unsigned op = op_of_wait(r, a, i);
+	if (op == RT_OP_JOIN) {
+		uint32_t joined = r->analysis->model->events[a->events[i]].object;
+		say(t, "%s waits for the end of %s", thread,
+		    joined < info->thread_count ? info->threads[joined].name : "a thread");
+		return;
+	}
+	if (op != RT_OP_NONE) {
+		waiting_text(r, d, name);
+		say(t, "%s %s, which %s %s", thread, name, thread_of_wait(r, a, i + 1), waiting_by(d));
 		return;
 	}
 	lock_of_wait(r, a, i, name);
@@ -74,7 +82,7 @@ static void say_wait(const struct report *r, struct text *t, const struct anomal
 static void say_cycle(const struct report *r, struct text *t, const struct anomaly *a)
 {
 	char name[SUBJECT_NAME_MAX];
-	if (has_join(r, a) || names_repeat(r, a)) {
+	if (has_wait(r, a, false) || names_repeat(r, a)) {
 		for (uint32_t i = 0; i < a->event_count; i++) {
 			say(t, "%s", i ? "; " : "");
 			say_wait(r, t, a, i);
@@ -146,6 +154,7 @@ void waits_fix(const struct report *r, const struct anomaly *a, struct text *t)
 	    a->kind == ANOMALY_HANG  ? "signal or post after the thread waits, too, or let it wait only while what it "
 	                               "waits for has not happened"
 	    : waits_for_itself(r, a) ? "do not acquire it again before it is released, or make it recursive"
-	    : has_join(r, a)         ? "join without holding a lock that the other threads acquire"
+	    : has_wait(r, a, true)   ? "join without holding a lock that the other threads acquire"
+	    : has_wait(r, a, false)  ? "wait for other threads without holding a lock that they acquire"
 	                             : "acquire these locks in the same order everywhere");
 }

@@ -115,7 +115,8 @@ static void ask_event(struct questions *q, const struct model *m, uint32_t e)
 	uint32_t object = m->events[e].object;
 	uint64_t addr = 0;
 	bool waits = op == RT_OP_BLOCK && model_arg(m, e) != RT_OP_JOIN;
-	if ((rt_op_group(op) == RT_GROUP_LOCK || op == RT_OP_SEM_WAIT || waits) && object < m->object_count)
+	bool for_others = op == RT_OP_SEM_WAIT || op == RT_OP_ONCE_SEEN || op == RT_OP_BARRIER_LEAVE;
+	if ((rt_op_group(op) == RT_GROUP_LOCK || for_others || waits) && object < m->object_count)
 		addr = m->objects[object].addr;
 	if (m->sites[m->events[e].site].flags & RT_F_OBJECT && rt_op_is_access(op))
 		addr = m->cells[object].addr;

@@ -6,9 +6,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-unsigned waiting_op(const struct rt_event *e)
+unsigned waiting_op(const struct description *d)
 {
-	return e->op == RT_OP_BLOCK ? (unsigned)e->arg : e->op == RT_OP_JOIN ? RT_OP_JOIN : RT_OP_NONE;
+	enum rt_op op = d->event.op;
+	bool waits = op == RT_OP_JOIN || op == RT_OP_ONCE_SEEN || op == RT_OP_BARRIER_LEAVE ||
+	             (op == RT_OP_SEM_WAIT && !d->is_lock);
+	return op == RT_OP_BLOCK ? (unsigned)d->event.arg : waits ? op : RT_OP_NONE;
 }
 
 void waiting_object(const struct report *r, const struct description *d, char name[WAITING_TEXT_MAX])
@@ -52,12 +55,12 @@ void waiting_text(const struct report *r, const struct description *d, char text
 {
 	char name[WAITING_TEXT_MAX];
 	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
-	if (waiting_op(&d->event) == RT_OP_JOIN) {
+	if (waiting_op(d) == RT_OP_JOIN) {
 		snprintf(text, WAITING_TEXT_MAX, "waits for the end of thread %.200s",
 		         d->event.addr < info->thread_count ? info->threads[d->event.addr].name : "unknown");
 		return;
 	}
-	if (d->event.arg == RT_OP_HB_AFTER) {
+	if (waiting_op(d) == RT_OP_HB_AFTER) {
 		call_text(&d->event, text);
 		return;
 	}
@@ -66,17 +69,21 @@ void waiting_text(const struct report *r, const struct description *d, char text
 	snprintf(name, sizeof name, "%.600s", object);
 	if (!name[0])
 		snprintf(name, sizeof name, "0x%" PRIx64, d->event.addr);
-	snprintf(text, WAITING_TEXT_MAX, "%s %.600s%s", lead((unsigned)d->event.arg), name,
-	         d->event.arg == RT_OP_ACQUIRE_SHARED ? " as a reader" : "");
+	snprintf(text, WAITING_TEXT_MAX, "%s %.600s%s", lead(waiting_op(d)), name,
+	         waiting_op(d) == RT_OP_ACQUIRE_SHARED ? " as a reader" : "");
 }
 
 const char *waiting_by(const struct description *d)
 {
-	switch (waiting_op(&d->event)) {
+	switch (waiting_op(d)) {
 	case RT_OP_JOIN:
 		return "";
 	case RT_OP_ONCE_SEEN:
 		return "runs";
+	case RT_OP_SEM_WAIT:
+		return "is to give";
+	case RT_OP_BARRIER_LEAVE:
+		return "has not come to";
 	case RT_OP_ACQUIRE_SHARED:
 		return "holds or waits for";
 	default:

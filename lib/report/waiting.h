@@ -8,8 +8,9 @@
 
 enum { WAITING_TEXT_MAX = 700 };
 
-/* The operation that a thread waits to do: a BLOCK's, or a JOIN; RT_OP_NONE: the event is no such wait. */
-unsigned waiting_op(const struct rt_event *e);
+/* The operation that a thread waits to do: a BLOCK's, or the event's own, if it waits for another thread and not for a
+ * lock; RT_OP_NONE: it is no such wait. */
+unsigned waiting_op(const struct description *d);
 /* "waits for a signal of queue.filled", of the description of such an event. */
 void waiting_text(const struct report *r, const struct description *d, char text[WAITING_TEXT_MAX]);
 /* What the awaited thread does with it, in a ring: "holds", "runs"; "" if the wait is for the thread itself (join). */

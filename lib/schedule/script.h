@@ -97,10 +97,11 @@ enum rt_status script_expand(const struct script *s, struct rt_trace *trace,
  * memory. */
 uint32_t *script_threads(const struct script *s, const struct rt_trace *trace);
 
-/* True of what a thread of a deadlock does at its goal event: it acquires, joins, or waits when the trace ends. */
+/* True of what a thread of a deadlock does at its goal event: it acquires, joins, waits for others, or waits when the
+ * trace ends. */
 static inline bool script_is_wait(unsigned op)
 {
-	return rt_op_has(op, RT_TAKES) || op == RT_OP_SEM_WAIT || op == RT_OP_JOIN || op == RT_OP_BLOCK;
+	return rt_op_has(op, RT_WAITS) || op == RT_OP_BLOCK;
 }
 
 #endif

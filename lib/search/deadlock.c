@@ -18,6 +18,7 @@
 #include "lib/base/lower_bound.h"
 #include "lib/base/sort.h"
 #include "lib/search/found.h"
+#include "lib/search/resources.h"
 #include "lib/search/stuck.h"
 
 /* Tuples of acquires that are looked at: of all cycles of a length; of a cycle in any case, so that each has instances.
@@ -26,7 +27,8 @@ enum { LENGTH_MAX = 6, TUPLES_MAX = 1 << 20, TUPLES_LEAST = 256 };
 enum { INSTANCES_MAX = 32, INSTANCES_PER_CYCLE = 16, INSTANCES_PER_EVENT = 2 };
 
 struct group_key {
-	uint32_t thread, lock, held, site; /* lock: an object, or object_count + a thread, whose end it is */
+	uint32_t thread, lock, held, left,
+	    site; /* lock: a resource (resources.h); left: its first of resources.gives */
 };
 
 struct lock_group {
@@ -49,7 +51,7 @@ struct deadlock_finder {
 	uint32_t group_count;
 	uint32_t *members;
 	uint32_t *holders, *holders_first; /* group indices by lock held; by lock: where they begin */
-	bool *joined; /* by thread: another one joins it that holds a lock or is itself such a thread */
+	struct resources resources;
 	uint64_t steps;
 	bool failed;
 	/* The cycle at hand. */
@@ -57,76 +59,34 @@ struct deadlock_finder {
 	uint32_t length;
 	uint32_t tuple[LENGTH_MAX];
 	struct found *deadlock;
+	bool plain; /* all of its waits are for locks and ends */
 	uint32_t instances, event_instances;
 	uint64_t tuples, tuples_left; /* looked at of this cycle; of all of this length */
 };
 
-/* Number of locks, the threads' ends among them. */
-static uint32_t lock_count(const struct model *m)
+/* Number of resources that a thread has in a group: its locks, and what it has still to give. */
+static uint32_t has_count(const struct deadlock_finder *s, const struct lock_group *g)
 {
-	return m->object_count + m->thread_count;
+	return s->m->locksets[g->key.held].count + s->resources.first[g->key.thread + 1] - g->key.left;
 }
 
-/* True if the end of the thread, which a join waited for, comes after all of its events. */
-static bool ends_before(const struct model *m, uint32_t thread, uint32_t join)
-{
-	const struct model_thread *t = &m->threads[thread];
-	return !t->count || t->events[t->count - 1] < join;
-}
-
-/* The lock that an event waits for as long as it takes, MODEL_NONE: none. */
-static uint32_t lock_wanted(const struct model *m, uint32_t e)
-{
-	const struct model_site *site = &m->sites[m->events[e].site];
-	uint32_t object = m->events[e].object;
-	if (site->flags & RT_F_TIMED && site->op != RT_OP_WAIT_END)
-		return MODEL_NONE;
-	if (site->op == RT_OP_JOIN)
-		return ends_before(m, object, e) ? m->object_count + object : MODEL_NONE;
-	return model_lock_taken(m, e);
-}
-
-/* Index of the locks held by an event's thread when it comes to it. */
-static uint32_t held_at(const struct model *m, uint32_t e)
-{
-	uint32_t pred = model_pred(m, e);
-	return pred == MODEL_NONE ? 0 : model_lockset_of(m, pred);
-}
-
-/* Finds the threads that others wait for the end of. Who joins a thread is joined later, so it is met before. */
-static bool find_joined(struct deadlock_finder *s)
-{
-	const struct model *m = s->m;
-	s->joined = calloc((size_t)m->thread_count + 1, sizeof *s->joined);
-	for (uint32_t i = m->sync_count; s->joined && i-- > 0;) {
-		uint32_t e = m->sync[i];
-		if (model_op(m, e) == RT_OP_JOIN && lock_wanted(m, e) != MODEL_NONE &&
-		    (m->locksets[held_at(m, e)].count || s->joined[model_thread_of(m, e)]))
-			s->joined[m->events[e].object] = true;
-	}
-	return s->joined;
-}
-
-/* Number of locks that a thread holds in a group. Its end is the last of them, if it is joined. */
-static uint32_t holds_count(const struct deadlock_finder *s, const struct lock_group *g)
-{
-	return s->m->locksets[g->key.held].count + s->joined[g->key.thread];
-}
-
-static uint32_t holds_lock(const struct deadlock_finder *s, const struct lock_group *g, uint32_t i)
+static uint32_t has_resource(const struct deadlock_finder *s, const struct lock_group *g, uint32_t i)
 {
 	const struct model_lockset *set = &s->m->locksets[g->key.held];
-	return i < set->count ? set->locks[i].object : s->m->object_count + g->key.thread;
+	return i < set->count ? set->locks[i].object : s->resources.gives[g->key.left + i - set->count].resource;
 }
 
 /* Group of a wait, found or made if wanted; NULL: nothing waits for its thread or it for nothing (or no memory). */
 static struct lock_group *group_of(struct deadlock_finder *s, uint32_t e, bool make)
 {
 	const struct model *m = s->m;
-	uint32_t held = held_at(m, e), thread = model_thread_of(m, e);
-	if (!m->locksets[held].count && !s->joined[thread])
+	struct group_key key = {model_thread_of(m, e), MODEL_NONE, resources_locks(m, e), 0, m->events[e].site};
+	if (!rt_op_has(m->sites[key.site].op, RT_WAITS))
 		return NULL;
-	struct group_key key = {thread, lock_wanted(m, e), held, m->events[e].site};
+	key.left = resources_left(&s->resources, e);
+	if (!m->locksets[key.held].count && key.left == s->resources.first[key.thread + 1])
+		return NULL;
+	key.lock = resources_wanted(&s->resources, e);
 	if (key.lock == MODEL_NONE)
 		return NULL;
 	struct lock_group *g;
@@ -141,13 +101,16 @@ static struct lock_group *group_of(struct deadlock_finder *s, uint32_t e, bool m
 	return g;
 }
 
-/* True if members of the group hold the lock in a mode that keeps others from acquiring it. */
-static bool holds_against(const struct deadlock_finder *s, const struct lock_group *g, uint32_t lock, bool shared)
+/* True if members of the group have the resource in a mode that keeps others from acquiring it. */
+static bool holds_against(const struct deadlock_finder *s, const struct lock_group *g, uint32_t resource, bool shared)
 {
-	if (lock >= s->m->object_count)
-		return lock - s->m->object_count == g->key.thread;
-	const struct model_lock *held = model_lockset_lock(s->m, g->key.held, lock);
-	return held && !(shared && held->shared);
+	const struct model_lock *held = model_lockset_lock(s->m, g->key.held, resource);
+	if (held)
+		return !(shared && held->shared);
+	for (uint32_t i = g->key.left; i < s->resources.first[g->key.thread + 1]; i++)
+		if (s->resources.gives[i].resource == resource)
+			return true;
+	return false;
 }
 
 /* By lock: how many groups hold and want it. */
@@ -159,15 +122,15 @@ static void count_group(const struct deadlock_finder *s, const struct demand *d,
                         uint32_t by)
 {
 	d->wanted[g->key.lock] += by;
-	for (uint32_t i = 0; i < holds_count(s, g); i++)
-		d->held[holds_lock(s, g, i)] += by;
+	for (uint32_t i = 0; i < has_count(s, g); i++)
+		d->held[has_resource(s, g, i)] += by;
 }
 
 static bool may_be_in_cycle(const struct deadlock_finder *s, const struct demand *d, const struct lock_group *g)
 {
 	bool waited_for = false;
-	for (uint32_t i = 0; i < holds_count(s, g) && !waited_for; i++)
-		waited_for = d->wanted[holds_lock(s, g, i)] != 0;
+	for (uint32_t i = 0; i < has_count(s, g) && !waited_for; i++)
+		waited_for = d->wanted[has_resource(s, g, i)] != 0;
 	return waited_for && d->held[g->key.lock];
 }
 
@@ -189,7 +152,7 @@ static int compare_held(const void *x, const void *y, void *model)
 static bool trim(struct deadlock_finder *s)
 {
 	enum { ROUNDS_MAX = 64 };
-	size_t locks = (size_t)lock_count(s->m) + 1, n = HASH_COUNT(s->table);
+	size_t locks = (size_t)resources_count(s->m) + 1, n = HASH_COUNT(s->table);
 	struct demand d = {calloc(locks, sizeof *d.wanted), calloc(locks, sizeof *d.held)};
 	struct lock_group **all = malloc((n + 1) * sizeof *all);
 	bool ok = d.wanted && d.held && all, more = ok;
@@ -222,7 +185,7 @@ static bool list_groups(struct deadlock_finder *s)
 	const struct model *m = s->m;
 	uint32_t members = 0, holders = 0;
 	s->groups = malloc(((size_t)HASH_COUNT(s->table) + 1) * sizeof *s->groups);
-	s->holders_first = calloc((size_t)lock_count(m) + 2, sizeof *s->holders_first);
+	s->holders_first = calloc((size_t)resources_count(m) + 2, sizeof *s->holders_first);
 	if (!s->groups || !s->holders_first)
 		return false;
 	for (struct lock_group *g = s->table; g; g = g->hh.next) {
@@ -232,18 +195,18 @@ static bool list_groups(struct deadlock_finder *s)
 		g->first = members;
 		members += g->count;
 		g->count = 0;
-		for (uint32_t i = 0; i < holds_count(s, g); i++, holders++)
-			s->holders_first[holds_lock(s, g, i) + 2]++;
+		for (uint32_t i = 0; i < has_count(s, g); i++, holders++)
+			s->holders_first[has_resource(s, g, i) + 2]++;
 	}
 	s->members = malloc(((size_t)members + 1) * sizeof *s->members);
 	s->holders = malloc(((size_t)holders + 1) * sizeof *s->holders);
 	if (!s->members || !s->holders)
 		return false;
-	for (uint32_t lock = 0; lock < lock_count(m); lock++)
+	for (uint32_t lock = 0; lock < resources_count(m); lock++)
 		s->holders_first[lock + 2] += s->holders_first[lock + 1];
 	for (uint32_t k = 0; k < s->group_count; k++)
-		for (uint32_t i = 0; i < holds_count(s, s->groups[k]); i++)
-			s->holders[s->holders_first[holds_lock(s, s->groups[k], i) + 1]++] = k;
+		for (uint32_t i = 0; i < has_count(s, s->groups[k]); i++)
+			s->holders[s->holders_first[has_resource(s, s->groups[k], i) + 1]++] = k;
 	for (uint32_t i = 0; s->group_count && i < m->sync_count; i++) {
 		struct lock_group *g = group_of(s, m->sync[i], false);
 		if (g && !g->gone)
@@ -322,6 +285,26 @@ static bool look(struct deadlock_finder *s)
 	return true;
 }
 
+/* True if the wait before the i-th one of the cycle waits for the i-th one's thread to go on, and the last one, if
+ * this is it, for the first one's. */
+static bool needs_it(const struct deadlock_finder *s, uint32_t i)
+{
+	const struct segment_order *por = s->context->por;
+	return (!i || resources_need(&s->resources, por, s->tuple[i - 1], s->tuple[i])) &&
+	       (i + 1 < s->length || resources_need(&s->resources, por, s->tuple[i], s->tuple[0]));
+}
+
+/* True if each of its instances is one in which threads wait for one another, as of locks and ends. */
+static bool is_plain(const struct deadlock_finder *s)
+{
+	for (uint32_t i = 0; i < s->length; i++) {
+		uint32_t e = s->members[s->path[i]->first];
+		if (model_op(s->m, e) != RT_OP_JOIN && model_lock_taken(s->m, e) == MODEL_NONE)
+			return false;
+	}
+	return true;
+}
+
 /* Chooses the cycle's i-th event and those after it, among those unordered with the ones chosen before. */
 static void choose(struct deadlock_finder *s, uint32_t i)
 {
@@ -333,7 +316,8 @@ static void choose(struct deadlock_finder *s, uint32_t i)
 		high = end < high ? end : high;
 	}
 	bool last = i + 1 == s->length;
-	if (last && low < high && s->deadlock)
+	bool plain = s->plain;
+	if (last && low < high && s->deadlock && plain)
 		found_count(s->deadlock, high - low);
 	for (; low < high && !s->found.failed; low++) {
 		if (!look(s))
@@ -341,15 +325,20 @@ static void choose(struct deadlock_finder *s, uint32_t i)
 		s->tuple[i] = s->members[low];
 		if (!i)
 			s->event_instances = 0;
+		if (!plain && !needs_it(s, i))
+			continue;
+		if (!plain && last && s->deadlock)
+			found_count(s->deadlock, 1);
 		if (!last)
 			choose(s, i + 1);
-		else if (!add_tuple(s))
+		else if (!add_tuple(s) && plain)
 			return; /* what is only counted needs no look at each */
 	}
 }
 
 static void add_cycle(struct deadlock_finder *s)
 {
+	s->plain = is_plain(s);
 	s->deadlock = s->context->every ? NULL : deadlock_of(s);
 	if (!s->deadlock && !s->context->every)
 		return;
@@ -420,7 +409,7 @@ enum rt_status deadlock_search(const struct search_context *c, struct anomaly_li
 {
 	struct deadlock_finder s = {.context = c, .m = c->m, .found = {.context = c, .list = list}};
 	size_t begin = list->count;
-	s.failed = !stuck_report(c->m, true, list) || !find_joined(&s);
+	s.failed = !stuck_report(c->m, true, list) || !resources_find(&s.resources, c->m);
 	size_t end = list->count;
 	for (uint32_t i = 0; i < c->m->sync_count && !s.failed; i++) {
 		struct lock_group *g = group_of(&s, c->m->sync[i], true);
@@ -443,7 +432,7 @@ enum rt_status deadlock_search(const struct search_context *c, struct anomaly_li
 	free(s.members);
 	free(s.holders);
 	free(s.holders_first);
-	free(s.joined);
+	resources_release(&s.resources);
 	s.found.failed |= s.failed;
 	return found_finish(&s.found, err);
 }

@@ -143,7 +143,6 @@ struct loader {
 	} contract;
 	struct machine *machine; /* NULL: the trace tells plain accesses from atomic ones */
 	bool lossy;              /* pass one: there is a LOST event */
-	bool part;               /* of another trace */
 	bool all;                /* cells of a single thread, and cells without writes, are kept too */
 	bool all_reads;          /* plain reads that repeat others are kept, too */
 	const struct model_wanted *wanted;

@@ -530,7 +530,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		l->own.trace = trace;
 		l->m = m;
 		l->regions = options->regions;
-		l->part = options->part;
+		m->part = options->part;
 		l->all = options->all_cells;
 		l->all_reads = options->all_reads;
 		l->wanted = options->wanted;

@@ -234,6 +234,7 @@ struct model {
 	struct model_turn *turns; /* all of the trace's */
 	uint32_t turn_count;
 	uint64_t ops; /* bit i: an event with operation i was kept */
+	bool part;    /* of another trace: see model_options */
 	bool program; /* recorded from one: what a thread reads may decide what it does next */
 	struct model_arg *args;
 	uint32_t arg_count;

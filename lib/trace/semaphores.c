@@ -46,7 +46,7 @@ bool semaphores_is_lock(const struct loader *l, uint64_t addr)
 {
 	const struct semaphore *s = find(l, addr);
 	/* Where events are missing, posts by other threads may be among them. */
-	return s && !s->misused && !l->lossy && !l->part;
+	return s && !s->misused && !l->lossy && !l->m->part;
 }
 
 void semaphores_release(struct loader *l)

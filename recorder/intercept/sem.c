@@ -68,6 +68,12 @@ CALL(int, sem_getvalue, (sem_t *restrict sem, int *restrict to), (sem, to), rt_e
      if (r == 0) OUT(to))
 CALL(int, sem_unlink, (const char *name), (name), STR(name), )
 
+bool rt_sem_is_zero(uint64_t semaphore)
+{
+	int now;
+	return !rt_place_twice && RT_REAL(sem_getvalue)((sem_t *)(uintptr_t)semaphore, &now) == 0 && now <= 0;
+}
+
 static void waited(sem_t *sem, int result, uintptr_t pc, unsigned flags)
 {
 	int now;

@@ -82,8 +82,10 @@ void rt_turn_step(unsigned op, uint64_t object, uint64_t arg, uintptr_t pc, unsi
 void rt_turn_emits(unsigned op, uint64_t object, uint64_t arg, uintptr_t pc, unsigned flags);
 /* Behind it: threads that wait for what it gives try again. */
 void rt_turn_emitted(unsigned op, uint64_t object);
-/* This thread has taken the semaphore's last token. */
-void rt_turn_took_last(uint64_t semaphore);
+/* This thread has taken the semaphore's last token, or has begun the once-routine. */
+void rt_turn_took_last(uint64_t object);
+/* True if the semaphore has no token (sem.c). */
+bool rt_sem_is_zero(uint64_t semaphore);
 /* A plain access at an interesting pc, or one that ends the thread's quantum (plain.h). */
 void rt_turn_access(unsigned op, uint64_t object, uint64_t size, uintptr_t pc, unsigned flags);
 /* Returns when this thread has the turn, without a step if it has. */

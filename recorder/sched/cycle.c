@@ -2,13 +2,13 @@
 #include "recorder/sched/follow.h"
 #include "recorder/sched/sched.h"
 
-/* The lock that the thread is about to acquire, also at the end of a wait that was signalled; 0: none. */
+/* The lock that the thread is about to acquire, also at the end of a wait that was signalled, the semaphore or the
+ * once-routine; 0: none. */
 static uint64_t lock_wanted(const struct rt_task *task)
 {
 	if (task->next.op == RT_OP_WAIT_END)
 		return task->next.arg;
-	bool takes = rt_step_acquires(&task->next) || task->next.op == RT_OP_SEM_WAIT;
-	return takes && !(task->next.flags & RT_F_TIMED) ? task->next.object : 0;
+	return rt_step_waits(&task->next) ? task->next.object : 0;
 }
 
 /* True if one of the other threads of the goal holds the lock, or the semaphore. */
@@ -36,7 +36,16 @@ static bool is_joined(const struct rt_step *e)
 	return false;
 }
 
-/* Each thread is at an acquire or a join that another one of them blocks, so none can ever go on. */
+/* True if it waits for others at a barrier, or for a post of a semaphore that is zero: these are the goal's, by the
+ * plan. */
+static bool awaits_others(const struct rt_task *task)
+{
+	if (task->state == RT_BLOCKED && task->waits_op == RT_OP_BARRIER_LEAVE)
+		return true;
+	return task->next.op == RT_OP_SEM_WAIT && rt_step_waits(&task->next) && rt_sem_is_zero(task->next.object);
+}
+
+/* Each thread is at a wait that another one of them blocks, so none can ever go on. */
 bool rt_follow_cycle_stands(void)
 {
 	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++) {
@@ -45,7 +54,8 @@ bool rt_follow_cycle_stands(void)
 		uint64_t lock = task ? lock_wanted(task) : 0;
 		bool joins = task && task->next.op == RT_OP_JOIN && is_joined(&task->next);
 
-		if (!joins && (!lock || !is_held(lock, task->next.op == RT_OP_ACQUIRE_SHARED, thread)))
+		if (!joins && !(task && awaits_others(task)) &&
+		    (!lock || !is_held(lock, task->next.op == RT_OP_ACQUIRE_SHARED, thread)))
 			return false;
 	}
 	return rt_follow_plan->goal_count != 0;

@@ -239,8 +239,7 @@ static bool passes_race(struct rt_task *t, struct rt_task *const *enabled, unsig
 /* True if the step may wait for another thread, for as long as it takes: for its lock, or for its end. */
 static bool waits(const struct rt_step *step)
 {
-	return (rt_step_acquires(step) || step->op == RT_OP_SEM_WAIT || step->op == RT_OP_JOIN) &&
-	       !(step->flags & RT_F_TIMED);
+	return rt_step_waits(step) || (step->op == RT_OP_JOIN && !(step->flags & RT_F_TIMED));
 }
 
 /* The thread that holds the lock, or the one that is joined. */

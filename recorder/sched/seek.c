@@ -61,11 +61,11 @@ static bool waits_for(const struct rt_task *t, const struct rt_task *other)
 {
 	const struct rt_step *next = &t->next;
 
-	if (t == other || next->flags & RT_F_TIMED)
+	if (t == other || next->flags & RT_F_TIMED || next->op == RT_OP_ACQUIRE_SHARED)
 		return false;
 	if (next->op == RT_OP_JOIN)
 		return rt_sched_task((uint32_t)next->object) == other;
-	return (next->op == RT_OP_ACQUIRE || next->op == RT_OP_SEM_WAIT) && rt_sched_holds(other, next->object);
+	return rt_step_waits(next) && rt_sched_holds(other, next->object);
 }
 
 /* Follows which thread each one waits for. */

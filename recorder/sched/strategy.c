@@ -68,10 +68,10 @@ bool rt_sched_holds(const struct rt_task *task, uint64_t lock)
 	return rt_sched_took_last(task, lock);
 }
 
-bool rt_sched_took_last(const struct rt_task *task, uint64_t semaphore)
+bool rt_sched_took_last(const struct rt_task *task, uint64_t object)
 {
 	for (unsigned i = 0; i < RT_TAKEN_MAX; i++)
-		if (semaphore && task->taken[i] == semaphore)
+		if (object && task->taken[i] == object)
 			return true;
 	return false;
 }
@@ -147,6 +147,11 @@ static bool conflict(const struct rt_step *a, const struct rt_step *b, enum acce
 bool rt_step_acquires(const struct rt_step *s)
 {
 	return s->op == RT_OP_ACQUIRE || s->op == RT_OP_ACQUIRE_SHARED;
+}
+
+bool rt_step_waits(const struct rt_step *s)
+{
+	return !(s->flags & RT_F_TIMED) && (rt_step_acquires(s) || s->op == RT_OP_SEM_WAIT || s->op == RT_OP_ONCE_SEEN);
 }
 
 bool rt_steps_race(const struct rt_step *a, const struct rt_step *b)

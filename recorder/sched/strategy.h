@@ -68,8 +68,8 @@ struct rt_task {
 		uintptr_t pc;
 	} seen[4]; /* last looks at atomics */
 	unsigned seen_next, repeats;
-	/* Semaphores of which it took the last token, without a post by any thread since; 0: none. Further ones are not
-	 * known. */
+	/* Semaphores of which it took the last token, without a post by any thread since, and once-routines that it
+	 * runs; 0: none. Further ones are not known. */
 	uint64_t taken[RT_TAKEN_MAX];
 	struct rt_calls *calls; /* NULL: they are not followed */
 	uint32_t quantum;       /* plain accesses until its next look at others */
@@ -138,8 +138,10 @@ static inline struct rt_task *rt_sched_highest(struct rt_task *const *tasks, uns
 struct rt_task *rt_sched_wakes_any(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n);
 /* True if the thread holds the lock, shared or not. */
 bool rt_sched_holds(const struct rt_task *task, uint64_t lock);
-/* True if it took the last token of the semaphore, which none has posted since. */
-bool rt_sched_took_last(const struct rt_task *task, uint64_t semaphore);
+/* True if it took the last token of the semaphore, which none has posted since, or runs the once-routine. */
+bool rt_sched_took_last(const struct rt_task *task, uint64_t object);
+/* True if the step waits for what a thread holds, took last or runs. */
+bool rt_step_waits(const struct rt_step *step);
 /* The module's first byte, as the aims number it; 0: it is not there. */
 uint64_t rt_sched_module(uint32_t module);
 

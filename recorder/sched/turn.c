@@ -413,8 +413,8 @@ void rt_turn_emits(unsigned op, uint64_t object, uint64_t arg, uintptr_t pc, uns
 	}
 }
 
-/* The semaphore has a token again. */
-static void posted(uint64_t semaphore)
+/* The semaphore has a token again; the once-routine is over. */
+static void given(uint64_t object)
 {
 	if (!rt_thread.task)
 		return;
@@ -422,13 +422,13 @@ static void posted(uint64_t semaphore)
 	rt_sched_lock();
 	for (struct rt_task *t = rt_sched.first; t; t = t->after)
 		for (unsigned i = 0; i < RT_TAKEN_MAX; i++)
-			if (t->taken[i] == semaphore)
+			if (t->taken[i] == object)
 				t->taken[i] = 0;
 	rt_sched_unlock();
 	rt_busy_end();
 }
 
-void rt_turn_took_last(uint64_t semaphore)
+void rt_turn_took_last(uint64_t object)
 {
 	struct rt_task *t = rt_thread.task;
 	unsigned i = 0;
@@ -436,19 +436,21 @@ void rt_turn_took_last(uint64_t semaphore)
 	while (t && i < RT_TAKEN_MAX && t->taken[i])
 		i++;
 	if (t && i < RT_TAKEN_MAX)
-		t->taken[i] = rt_place(semaphore);
+		t->taken[i] = rt_place(object);
 }
 
 void rt_turn_emitted(unsigned op, uint64_t object)
 {
 	switch (op) {
-	case RT_OP_SEM_POST:
-		posted(object);
-		rt_turn_gives(object);
+	case RT_OP_ONCE_BEGIN:
+		rt_turn_took_last(object);
 		break;
-	case RT_OP_RELEASE:
+	case RT_OP_SEM_POST:
 	case RT_OP_ONCE_END:
 	case RT_OP_HB_BEFORE: /* of a once that was left; or of what the kernel or libgomp hands on */
+		given(object);
+		/* fall through */
+	case RT_OP_RELEASE:
 		rt_turn_gives(object);
 		if (op == RT_OP_HB_BEFORE)
 			rt_turn_woke();

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static sem_t disk, net, log_file, forks[3], ready;
+static sem_t disk, net, log_file, ready, fork_a, fork_b, fork_c;
+static sem_t *const forks[3] = {&fork_a, &fork_b, &fork_c};
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
 int copies, lines, meals, jobs;
 
@@ -93,11 +94,11 @@ static void *eat(void *seat)
 		right = i;
 	}
 #endif
-	sem_wait(&forks[left]);
-	sem_wait(&forks[right]); /* @eat */
+	sem_wait(forks[left]);
+	sem_wait(forks[right]); /* @eat */
 	__atomic_fetch_add(&meals, 1, __ATOMIC_RELAXED);
-	sem_post(&forks[right]);
-	sem_post(&forks[left]);
+	sem_post(forks[right]);
+	sem_post(forks[left]);
 	return NULL;
 }
 
@@ -139,7 +140,7 @@ int main(void)
 	sem_init(&log_file, 0, 1);
 	sem_init(&ready, 0, 0);
 	for (int i = 0; i < 3; i++)
-		sem_init(&forks[i], 0, 1);
+		sem_init(forks[i], 0, 1);
 	run(upload, download);
 	run(insert, rotate);
 	dine();

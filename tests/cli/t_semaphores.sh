@@ -65,6 +65,51 @@ holds '.anomalies[0] | .verdict == "confirmed" and .replay.outcome == "confirmed
 run 1 explore --strategy racefuzzer --runs 4 --format json -- ./app
 holds 'any(.anomalies[]; .kind == "deadlock" and .verdict == "confirmed")'
 
+# Waits for a once-routine and for a post.
+cat >waits.c <<'EOF'
+#include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
+static pthread_mutex_t config = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static sem_t done;
+static void load(void)
+{
+	pthread_mutex_lock(&config);
+	pthread_mutex_unlock(&config);
+}
+static void *work(void *arg)
+{
+	pthread_once(&once, load);
+	load();
+	sem_post(&done);
+	return arg;
+}
+int main(void)
+{
+	pthread_t worker;
+	sem_init(&done, 0, 0);
+	pthread_create(&worker, NULL, work, NULL);
+	usleep(300000);
+	pthread_mutex_lock(&config);
+	pthread_once(&once, load);
+	sem_wait(&done);
+	pthread_mutex_unlock(&config);
+	return pthread_join(worker, NULL);
+}
+EOF
+gcc -g -O1 -fsanitize=thread waits.c -o waits -lpthread || exit 1
+run 0 record -o waits.zst ./waits
+run 1 analyze --format json waits.zst
+holds '[.anomalies[] | [.verdict, .events[1].op, .events[1].waits_for.operation]] | unique == [["proved", "once-seen", "once-seen"], ["proved", "sem-wait", "sem-wait"]]'
+holds '[.findings[].title] | any(endswith("main waits for the routine of once, which main.1 runs")) and any(endswith("main waits for a post of done, which main.1 is to give"))'
+cp out waits.json
+for id in D1 D2; do
+	run 0 schedule --verify --anomaly $id --trace waits.zst waits.json
+	run 0 replay --format json waits.zst --anomaly $id -- ./waits
+	holds 'any(.anomalies[]; .id == "'$id'" and .verdict == "confirmed")'
+done
+
 run 0 record -o shared.zst ./app shared
 run 0 analyze --format json shared.zst
 holds '.anomalies == []'

@@ -149,6 +149,8 @@ static inline bool oracle_both_read(const struct rt_event *acquire1, const struc
 {
 	return acquire1->op == RT_OP_ACQUIRE_SHARED && acquire2->op == RT_OP_ACQUIRE_SHARED;
 }
+/* The parties of the barrier; there is one at most. */
+uint64_t oracle_parties(const struct oracle_trace *t);
 /* Sets rt_event.reserved of all events that release a lock or take one. oracle_random has done so. */
 void oracle_mark_holds(struct oracle_trace *t);
 

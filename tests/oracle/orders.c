@@ -250,6 +250,14 @@ static void condition_edges(const struct oracle_trace *t, oracle_pairs edges)
 	}
 }
 
+uint64_t oracle_parties(const struct oracle_trace *t)
+{
+	for (int i = 0; i < t->count; i++)
+		if (t->events[i].op == RT_OP_BARRIER_ARRIVE)
+			return t->events[i].arg;
+	return 0;
+}
+
 static void barrier_edges(const struct oracle_trace *t, oracle_pairs edges)
 {
 	int round[ORACLE_EVENTS], arrived = 0;

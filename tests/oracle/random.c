@@ -200,9 +200,13 @@ static void do_barrier(struct simulation *s, int thread)
 	emit(s, thread, RT_OP_BARRIER_ARRIVE, BARRIER, PARTIES);
 }
 
+/* In dense traces one thread posts and another one waits. */
 static void do_semaphore(struct simulation *s, int thread)
 {
-	if (below(s, 2)) {
+	bool dense = s->features & ORACLE_DENSE;
+	if (dense && thread > 1)
+		return;
+	if (dense ? thread == 1 : below(s, 2)) {
 		s->value++;
 		emit(s, thread, RT_OP_SEM_POST, SEMAPHORE, 0);
 	} else if (s->value) {

@@ -261,12 +261,64 @@ void oracle_reorder(const struct oracle_trace *t, bool keep_sections, oracle_pai
 	visit(&s, &start);
 }
 
+/* Is the thread of an event that has not occurred one of the goal's, other than this one? */
+static bool of_goal(const struct search *s, uint32_t thread, uint32_t own)
+{
+	for (int k = 0; k < s->goal_count; k++)
+		if (thread != own && s->t->events[s->goal[k]].thread == thread)
+			return true;
+	return false;
+}
+
+/* Does a wait for a post stand still, if the goal's threads do? All is taken, and nobody else gives more than it takes.
+ */
+static bool starves(const struct search *s, const struct state *now, int e)
+{
+	int value = 0, left[ORACLE_THREADS] = {0};
+	const struct rt_event *wait = &s->t->events[e];
+	for (int i = 0; i < s->t->count; i++) {
+		const struct rt_event *x = &s->t->events[i];
+		int adds = x->op == RT_OP_SEM_INIT ? (int)x->arg : x->op == RT_OP_SEM_POST ? 1 : -1;
+		if (x->addr != wait->addr || (adds < 0 && x->op != RT_OP_SEM_WAIT))
+			continue;
+		if (done(s, now, i))
+			value += adds;
+		else if (x->op == RT_OP_SEM_INIT)
+			return false;
+		else if ((left[x->thread] += adds) > 0 && x->thread != wait->thread &&
+		         !of_goal(s, x->thread, wait->thread))
+			return false;
+	}
+	return value <= 0;
+}
+
+/* Does a wait at a barrier stand still? Fewer have arrived than its round needs, and nobody else will. */
+static bool lacks(const struct search *s, const struct state *now, int e)
+{
+	int before = 0, arrived = 0;
+	const struct rt_event *leave = &s->t->events[e];
+	for (int i = 0; i < s->t->count; i++) {
+		const struct rt_event *x = &s->t->events[i];
+		if (x->op != RT_OP_BARRIER_ARRIVE)
+			continue;
+		before += i < e && x->thread == leave->thread;
+		arrived += done(s, now, i);
+		if (!done(s, now, i) && x->thread != leave->thread && !of_goal(s, x->thread, leave->thread))
+			return false;
+	}
+	return arrived < before * (int)oracle_parties(s->t);
+}
+
 /* Do all of the goal's threads stand before its events? */
 static bool stands_at_goal(const struct search *s, const struct state *now)
 {
 	for (int k = 0; k < s->goal_count; k++) {
 		const int e = s->goal[k], thread = (int)s->t->events[e].thread;
 		if (next_of(s, now, thread) != e || !begun(s, now, thread) || now->lost_signal[thread])
+			return false;
+		const unsigned op = s->t->events[e].op;
+		if ((op == RT_OP_SEM_WAIT && !oracle_acquires(&s->t->events[e]) && !starves(s, now, e)) ||
+		    (op == RT_OP_BARRIER_LEAVE && !lacks(s, now, e)))
 			return false;
 		for (int i = 0; s->t->events[e].op == RT_OP_WAIT_END && i < s->t->count; i++)
 			if (s->edges[i][e] && !done(s, now, i))

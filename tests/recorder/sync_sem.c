@@ -47,7 +47,7 @@ int main(void)
 	MUST(sem_post(&s) == -1 && errno == EOVERFLOW);
 	MUST(sem_init(&s, 0, SEM_VALUE_MAX + 1u) == -1);
 
-	// expect main: sem-init named=3, sem-wait named, sem-post named
+	// expect main: sem-init named=3, sem-wait named+timed, sem-post named
 	snprintf(path, sizeof path, "/racetrace-test-%d", (int)getpid());
 	sem_t *named = sem_open(path, O_CREAT | O_EXCL, 0600, 3);
 	if (named == SEM_FAILED && (errno == ENOSYS || errno == EACCES || errno == ENOENT))

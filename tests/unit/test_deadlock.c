@@ -358,6 +358,82 @@ START_TEST(a_semaphore_that_is_no_lock_is_in_no_cycle_of_locks)
 }
 END_TEST
 
+#define OP(t, op, x, arg)                                                                                              \
+	{                                                                                                              \
+		t, RT_OP_##op, x, arg, 0                                                                               \
+	}
+
+START_TEST(a_once_routine_that_takes_a_lock_may_deadlock)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 1, OP(1, ONCE_BEGIN, D, 0), ACQ(1, A), REL(1, A), OP(1, ONCE_END, D, 0), ACQ(0, A),
+	                OP(0, ONCE_SEEN, D, 0), REL(0, A));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[0]].number, 2);
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[1]].number, 6);
+	fixture_release(&f);
+	/* Before the routine, or behind it, the lock is nothing to those that wait for the routine. */
+	CHECK_DEADLOCKS(&f, 0, ACQ(1, A), REL(1, A), OP(1, ONCE_BEGIN, D, 0), OP(1, ONCE_END, D, 0), ACQ(1, A),
+	                REL(1, A), ACQ(0, A), OP(0, ONCE_SEEN, D, 0), REL(0, A));
+	fixture_release(&f);
+	/* Left by an exception, it is begun again. */
+	CHECK_DEADLOCKS(&f, 0, OP(1, ONCE_BEGIN, D, 0), OP(1, HB_BEFORE, D, 0), ACQ(1, A), REL(1, A),
+	                OP(1, ONCE_BEGIN, D, 0), OP(1, ONCE_END, D, 0), ACQ(0, A), OP(0, ONCE_SEEN, D, 0), REL(0, A));
+	fixture_release(&f);
+	/* Two routines that use one another. */
+	CHECK_DEADLOCKS(&f, 1, OP(0, ONCE_BEGIN, C, 0), ACQ(0, A), REL(0, A), OP(0, ONCE_END, C, 0),
+	                OP(1, ONCE_BEGIN, D, 0), ACQ(1, A), OP(1, ONCE_SEEN, C, 0), REL(1, A), OP(1, ONCE_END, D, 0));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_post_behind_a_lock_that_the_waiting_thread_holds_may_deadlock)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 1, MAKE(0, C, 0), ACQ(1, A), REL(1, A), POST(1, C), ACQ(0, A), WAIT(0, C), REL(0, A));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[1]].number, 6);
+	fixture_release(&f);
+	/* The post is before the lock; another thread may post, or take what is posted; the first value is unknown, or
+	 * it is enough; the wait may give up. */
+	CHECK_DEADLOCKS(&f, 0, MAKE(0, C, 0), POST(1, C), ACQ(1, A), REL(1, A), ACQ(0, A), WAIT(0, C), REL(0, A));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 0, MAKE(0, C, 0), ACQ(1, A), REL(1, A), POST(1, C), POST(2, C), ACQ(0, A), WAIT(0, C),
+	                REL(0, A));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 0, MAKE(0, C, 1), WAIT(2, C), ACQ(1, A), REL(1, A), POST(1, C), ACQ(0, A), WAIT(0, C),
+	                REL(0, A));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 0, ACQ(1, A), REL(1, A), POST(1, C), ACQ(0, A), WAIT(0, C), REL(0, A));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 0, MAKE(0, C, 1), ACQ(1, A), REL(1, A), POST(1, C), ACQ(0, A), WAIT(0, C), REL(0, A));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 0, MAKE(0, C, 0), ACQ(1, A), REL(1, A), POST(1, C), ACQ(0, A),
+	                {0, RT_OP_SEM_WAIT, C, 0, RT_F_TIMED}, REL(0, A));
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_barrier_behind_a_lock_that_the_waiting_thread_holds_may_deadlock)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 1, ACQ(1, A), REL(1, A), OP(1, BARRIER_ARRIVE, C, 2), ACQ(0, A),
+	                OP(0, BARRIER_ARRIVE, C, 2), OP(0, BARRIER_LEAVE, C, 0), OP(1, BARRIER_LEAVE, C, 0), REL(0, A));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	fixture_release(&f);
+	/* The lock is taken behind it; more threads come there than are parties. */
+	CHECK_DEADLOCKS(&f, 0, OP(1, BARRIER_ARRIVE, C, 2), ACQ(0, A), OP(0, BARRIER_ARRIVE, C, 2),
+	                OP(0, BARRIER_LEAVE, C, 0), OP(1, BARRIER_LEAVE, C, 0), REL(0, A), ACQ(1, A), REL(1, A));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 0, ACQ(1, A), REL(1, A), OP(1, BARRIER_ARRIVE, C, 2), ACQ(0, A),
+	                OP(0, BARRIER_ARRIVE, C, 2), OP(0, BARRIER_LEAVE, C, 0), OP(1, BARRIER_LEAVE, C, 0), REL(0, A),
+	                OP(2, BARRIER_ARRIVE, C, 2), OP(1, BARRIER_ARRIVE, C, 2), OP(2, BARRIER_LEAVE, C, 0),
+	                OP(1, BARRIER_LEAVE, C, 0));
+	fixture_release(&f);
+}
+END_TEST
+
 START_TEST(what_a_read_decides_is_conditional)
 {
 	/* The second thread locks the other way round only once it has read what the first wrote at the end. */
@@ -467,6 +543,9 @@ SUITE(deadlock)
 	tcase_add_test(c, a_wait_that_ends_takes_its_mutex_again);
 	tcase_add_test(c, semaphores_that_are_locks_may_deadlock);
 	tcase_add_test(c, a_semaphore_that_is_no_lock_is_in_no_cycle_of_locks);
+	tcase_add_test(c, a_once_routine_that_takes_a_lock_may_deadlock);
+	tcase_add_test(c, a_post_behind_a_lock_that_the_waiting_thread_holds_may_deadlock);
+	tcase_add_test(c, a_barrier_behind_a_lock_that_the_waiting_thread_holds_may_deadlock);
 	tcase_add_test(c, what_a_read_decides_is_conditional);
 	tcase_add_test(c, no_more_deadlocks_are_kept_than_other_anomalies);
 	tcase_add_test(c, deadlocks_of_the_same_positions_are_counted_together);

@@ -24,6 +24,10 @@ static const unsigned mixes[] = {
     ORACLE_LOCKS | ORACLE_FORKS | ORACLE_DENSE,
     ORACLE_LOCKS | ORACLE_READERS | ORACLE_FORKS | ORACLE_CONDITIONS | ORACLE_DENSE,
     ORACLE_BINARY | ORACLE_DENSE,
+    ORACLE_LOCKS | ORACLE_SEMAPHORES | ORACLE_DENSE,
+    ORACLE_LOCKS | ORACLE_ONCES | ORACLE_FORKS | ORACLE_DENSE,
+    ORACLE_LOCKS | ORACLE_BARRIERS | ORACLE_DENSE,
+    ORACLE_LOCKS | ORACLE_BARRIERS | ORACLE_SEMAPHORES | ORACLE_ONCES | ORACLE_FORKS | ORACLE_DENSE,
     ORACLE_BINARY | ORACLE_LOCKS | ORACLE_FORKS | ORACLE_VALUES,
 };
 /* With these, and without a cut of the region, what comes between may have to: no violation. */
@@ -198,10 +202,61 @@ static bool keeps_out(const struct oracle_trace *t, int i, const struct rt_event
 	return held && !(shared && acquire->op == RT_OP_ACQUIRE_SHARED);
 }
 
-/* Does the event wait, for as long as it takes, for what only another thread's going on provides? */
-static bool waits(const struct rt_event *e)
+/* Is it certain who may end such a wait? Of a semaphore one thread alone that posts, another alone that waits; of a
+ * barrier as many threads as are parties. */
+static bool certain(const struct oracle_trace *t, const struct rt_event *e)
 {
-	return !(e->flags & RT_F_TIMED) && ((oracle_acquires(e) && e->op != RT_OP_WAIT_END) || e->op == RT_OP_JOIN);
+	unsigned givers = 0, takers = 0, first = RT_OP_NONE;
+	for (int i = 0; i < t->count; i++) {
+		const struct rt_event *x = &t->events[i];
+		if (x->addr != e->addr || rt_op_group(x->op) != rt_op_group(e->op))
+			continue;
+		first = first == RT_OP_NONE ? x->op : first;
+		givers |= x->op == RT_OP_SEM_POST || x->op == RT_OP_BARRIER_ARRIVE ? 1u << x->thread : 0;
+		takers |= x->op == RT_OP_SEM_WAIT ? 1u << x->thread : 0;
+	}
+	if (e->op == RT_OP_BARRIER_LEAVE)
+		return (uint64_t)__builtin_popcount(givers) == oracle_parties(t);
+	return first == RT_OP_SEM_INIT && __builtin_popcount(givers) == 1 && __builtin_popcount(takers) == 1 &&
+	       !(givers & takers);
+}
+
+/* Does the event wait, for as long as it takes, for what only another thread's going on provides? */
+static bool waits(const struct oracle_trace *t, const struct rt_event *e)
+{
+	if (e->flags & RT_F_TIMED)
+		return false;
+	if (e->op == RT_OP_BARRIER_LEAVE || (e->op == RT_OP_SEM_WAIT && !oracle_acquires(e)))
+		return certain(t, e);
+	return (oracle_acquires(e) && e->op != RT_OP_WAIT_END) || e->op == RT_OP_JOIN || e->op == RT_OP_ONCE_SEEN;
+}
+
+/* Number of events of the thread with this operation on the object before place i. */
+static int count_before(const struct oracle_trace *t, uint32_t thread, unsigned op, uint64_t addr, int i)
+{
+	int n = 0;
+	for (int k = 0; k < i; k++)
+		n += t->events[k].thread == thread && t->events[k].op == op && t->events[k].addr == addr;
+	return n;
+}
+
+/* Does the wait at i need more of this kind than the thread that is at k has given? */
+static bool lacks(const struct oracle_trace *t, int i, int k)
+{
+	const struct rt_event *e = &t->events[i];
+	uint32_t own = e->thread, other = t->events[k].thread;
+	if (e->op == RT_OP_BARRIER_LEAVE)
+		return count_before(t, other, RT_OP_BARRIER_ARRIVE, e->addr, k) <
+		       count_before(t, own, RT_OP_BARRIER_ARRIVE, e->addr, i);
+	int initial = 0;
+	for (int n = 0; n < i; n++)
+		initial =
+		    t->events[n].op == RT_OP_SEM_INIT && t->events[n].addr == e->addr ? (int)t->events[n].arg : initial;
+	/* The one that posts has posts left. */
+	return count_before(t, other, RT_OP_SEM_POST, e->addr, t->count) >
+	           count_before(t, other, RT_OP_SEM_POST, e->addr, k) &&
+	       count_before(t, other, RT_OP_SEM_POST, e->addr, k) + initial <=
+	           count_before(t, own, RT_OP_SEM_WAIT, e->addr, i);
 }
 
 /* Does event i, which waits, wait for the thread whose next event is the one at k? It does for the end of a thread that
@@ -211,6 +266,13 @@ static bool waits_for(const struct oracle_trace *t, int i, int k)
 	const struct rt_event *e = &t->events[i];
 	if (e->op == RT_OP_JOIN)
 		return e->addr == t->events[k].thread && k < i;
+	if (e->thread == t->events[k].thread)
+		return false;
+	if (e->op == RT_OP_ONCE_SEEN)
+		return count_before(t, t->events[k].thread, RT_OP_ONCE_BEGIN, e->addr, k) >
+		       count_before(t, t->events[k].thread, RT_OP_ONCE_END, e->addr, k);
+	if (e->op == RT_OP_BARRIER_LEAVE || (e->op == RT_OP_SEM_WAIT && !oracle_acquires(e)))
+		return lacks(t, i, k);
 	return e->thread != t->events[k].thread && keeps_out(t, k, e);
 }
 
@@ -234,13 +296,13 @@ static bool is_ring(const struct oracle_trace *t, const struct cycle *c)
 
 /* Threads that wait for one another, two or three of them: for locks, and for a thread's end. *joins: rings with such.
  */
-static uint64_t check_deadlocks(const struct reduced *r, const struct analysis *a, uint64_t *joins)
+static uint64_t check_deadlocks(const struct reduced *r, const struct analysis *a, uint64_t *joins, uint64_t *others)
 {
 	const struct oracle_trace *t = &r->t;
 	int of[ORACLE_EVENTS], count = 0;
 	uint64_t possible = 0;
 	for (int i = 0; i < t->count; i++)
-		if (waits(&t->events[i]))
+		if (waits(t, &t->events[i]))
 			of[count++] = i;
 	/* The first is the earliest event; without a third one, k is i. */
 	for (int i = 0; i < count; i++)
@@ -250,8 +312,11 @@ static uint64_t check_deadlocks(const struct reduced *r, const struct analysis *
 				if (!is_ring(t, &c) || !must_list(r, a, ANOMALY_DEADLOCK, c.events, c.count))
 					continue;
 				possible++;
-				for (uint32_t n = 0; n < c.count; n++)
+				for (uint32_t n = 0; n < c.count; n++) {
 					*joins += t->events[c.events[n]].op == RT_OP_JOIN;
+					*others += t->events[c.events[n]].op != RT_OP_JOIN &&
+					           !oracle_acquires(&t->events[c.events[n]]);
+				}
 			}
 	return possible;
 }
@@ -261,7 +326,7 @@ START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 	static struct oracle_trace t;
 	static struct reduced reduced;
 	struct tally tally = {0};
-	uint64_t triples = 0, deadlocks = 0, joins = 0;
+	uint64_t triples = 0, deadlocks = 0, joins = 0, others = 0;
 	for (uint64_t seed = 1; seed <= random_seeds(TRACES, MIXES); seed++) {
 		struct memory_trace memory;
 		struct analysis *a;
@@ -275,21 +340,24 @@ START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 		reduce(&t, a->model, &reduced);
 		for (size_t i = 0; i < a->anomalies.count && i < TUPLES; i++)
 			check_anomaly(&reduced, a->model, &a->anomalies.items[i], &tally);
-		if (!(mixes[_i] & ORDERING)) {
+		if (!(mixes[_i] & ORDERING))
 			triples += check_triples(&reduced, a);
-			deadlocks += check_deadlocks(&reduced, a, &joins);
-		}
+		if (!(mixes[_i] & (ORACLE_ANNOTATIONS | ORACLE_ATOMICS)))
+			deadlocks += check_deadlocks(&reduced, a, &joins, &others);
 		analysis_free(a);
 	}
 	assert_enough(tally.shown, 1, TRACES);
-	assert_enough(tally.conditional, 1, TRACES);
+	/* Few accesses are in those with an eye to deadlocks. */
+	bool sparse = mixes[_i] & ORACLE_DENSE && mixes[_i] & ORDERING;
+	if (!sparse)
+		assert_enough(tally.conditional, 1, TRACES);
 	if (mixes[_i] == ORACLE_LOCKS)
 		assert_enough(tally.own_reads, 1, TRACES);
 	printf("verdicts, mix %d: %lu shown, %lu conditional, %lu refuted, %lu predicted, %lu of them by own reads; "
-	       "%lu deadlocks, %lu joins in them\n",
+	       "%lu deadlocks, %lu joins, %lu posts and the like in them\n",
 	       _i, (unsigned long)tally.shown, (unsigned long)tally.conditional, (unsigned long)tally.refuted,
 	       (unsigned long)tally.predicted, (unsigned long)tally.own_reads, (unsigned long)deadlocks,
-	       (unsigned long)joins);
+	       (unsigned long)joins, (unsigned long)others);
 	if (!(mixes[_i] & ORDERING)) {
 		assert_enough(triples, 1, TRACES);
 		if (mixes[_i] == ORACLE_LOCKS)
@@ -299,6 +367,8 @@ START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 		if (mixes[_i] & ORACLE_BINARY)
 			assert_enough(deadlocks, 1, TRACES);
 	}
+	if (sparse)
+		assert_enough(others, 1, TRACES);
 }
 END_TEST
 
@@ -361,8 +431,10 @@ START_TEST(what_is_refuted_at_source_positions_is_refuted_of_each_tuple)
 		analysis_free(folded);
 	}
 	pattern_list_release(&user);
-	assert_enough(refuted, 1, TRACES / 2);
-	assert_enough(shown, 1, TRACES / 2);
+	if (!(mixes[_i] & ORACLE_DENSE && mixes[_i] & ORDERING)) {
+		assert_enough(refuted, 1, TRACES / 2);
+		assert_enough(shown, 1, TRACES / 2);
+	}
 }
 END_TEST
 

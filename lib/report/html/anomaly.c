@@ -37,7 +37,7 @@ static void put_event(const struct page *p, uint32_t e)
 	if (!d)
 		return;
 	fprintf(p->out, "<h%d>", p->heading + 1);
-	if (waiting_op(&d->event)) {
+	if (waiting_op(d)) {
 		char text[WAITING_TEXT_MAX];
 		waiting_text(p->r, d, text);
 		fputs("thread ", p->out);

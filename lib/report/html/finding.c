@@ -81,7 +81,7 @@ static void put_place(const struct page *p, const struct finding_place *place)
 	description_signal(d, text);
 	if (text[0])
 		fprintf(p->out, "in a handler of %s ", text);
-	if (waiting_op(&d->event)) {
+	if (waiting_op(d)) {
 		waiting_text(p->r, d, text);
 		html_put(p, text);
 	} else if (rt_op_is_access(place->op) || place->op == RT_OP_ALLOC) {

@@ -63,11 +63,11 @@ static void put_waits_for(struct json_report *j, const char *key, const struct d
 	char text[WAITING_TEXT_MAX];
 	struct json_writer *w = &j->w;
 	jw_object(w, key);
-	jw_text(w, "operation", rt_op_name(waiting_op(&d->event)));
-	if (waiting_op(&d->event) == RT_OP_JOIN) {
+	jw_text(w, "operation", rt_op_name(waiting_op(d)));
+	if (waiting_op(d) == RT_OP_JOIN) {
 		jw_text(w, "thread",
 		        d->event.addr < j->info->thread_count ? json_thread_name(j, (uint32_t)d->event.addr) : NULL);
-	} else if (waiting_op(&d->event) == RT_OP_HB_AFTER) {
+	} else if (waiting_op(d) == RT_OP_HB_AFTER) {
 		jw_text(w, "call", rt_call_name(rt_call_kind(d->event.value)));
 		if (rt_call_descriptor(d->event.value) >= 0)
 			jw_number(w, "descriptor", (uint64_t)rt_call_descriptor(d->event.value));
@@ -95,7 +95,7 @@ static void put_details(struct json_report *j, uint32_t e, const struct descript
 		jw_bool(w, "object", true);
 	if (d->event.flags & RT_F_VALUE && d->event.op != RT_OP_BLOCK)
 		jw_hex(w, "value", d->event.value);
-	if (waiting_op(&d->event))
+	if (waiting_op(d))
 		put_waits_for(j, "waits_for", d);
 	bool waits =
 	    d->event.op == RT_OP_BLOCK && (d->event.arg == RT_OP_ACQUIRE || d->event.arg == RT_OP_ACQUIRE_SHARED);

@@ -158,7 +158,7 @@ void sarif_say_event(const struct report *r, const struct description *d, char *
 		         d->event.arg, thread, d->event.number);
 		return;
 	}
-	if (waiting_op(&d->event)) {
+	if (waiting_op(d)) {
 		char waits[WAITING_TEXT_MAX];
 		waiting_text(r, d, waits);
 		snprintf(out, size, "thread %.100s %.200s, event %" PRIu64, thread, waits, d->event.number);

@@ -110,7 +110,7 @@ static void put_wait(const struct printer *p, const struct anomaly *anomaly, uin
 	const struct description *next = report_event(p->r, anomaly->events[(i + 1) % anomaly->event_count]);
 	if (!d)
 		return;
-	if (waiting_op(&d->event)) {
+	if (waiting_op(d)) {
 		put_stuck(p, anomaly->events[i], next);
 		return;
 	}

@@ -58,7 +58,7 @@ static void put_deed(const struct printer *p, const struct finding_place *place,
 	if (text[0])
 		fprintf(p->out, ", in a handler of %s,", text);
 	fputc(' ', p->out);
-	if (waiting_op(&d->event)) {
+	if (waiting_op(d)) {
 		waiting_text(p->r, d, text);
 		text_put(p, text);
 	} else if (rt_op_is_access(place->op) || place->op == RT_OP_ALLOC) {
