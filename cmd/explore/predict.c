@@ -125,7 +125,7 @@ static bool order_any(struct predict *p, struct run_order *order)
 	static const char *const by_turn[QUIET] = {"coverage", "racefuzzer", "random", "pos"};
 	const char *name = by_turn[p->quiet];
 	bool turns = !strcmp(name, "coverage"), races = !strcmp(name, "racefuzzer");
-	if ((turns && p->order_count) || (races && p->at[SWEEP_RACES].count))
+	if ((turns && p->positions.count) || (races && p->at[SWEEP_RACES].count))
 		return order_sweep(p, turns ? SWEEP_TURNS : SWEEP_RACES, order);
 	order->strategy = turns || races || !p->positions.count ? "random" : name;
 	return true;

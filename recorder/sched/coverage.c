@@ -3,9 +3,10 @@
  * Multithreaded Programs" (Yu, Narayanasamy, Pereira, Pokam 2012). The places say the orders: one with location 0
  * begins an order, those with 1 and 2 continue it. Of two, the first turn is another thread's, directly before; of
  * three, the second comes between two of one thread. All threads go on until each is about to take a lock, to access an
- * atomic variable, or at a place. Of them one goes on whose turn completes an order; else one that no order needs
- * behind another; else any. Of several it is that of the highest priority, which is random.
+ * atomic variable, to change a file, or at a place. Of them one goes on whose turn completes an order; else one that no
+ * order needs behind another; else any. Of several it is that of the highest priority, which is random.
  */
+#include "recorder/objects.h"
 #include "recorder/sched/strategy.h"
 
 enum { OBJECTS = 4096, CHANGES = 8 }; /* CHANGES: mean number of turns until a thread has another priority */
@@ -38,11 +39,17 @@ static const struct turn *last_of(const struct rt_task *t)
 	return at->object == t->next.object && at->thread == t->thread ? at : NULL;
 }
 
+/* It makes, changes or removes a file or its name, or writes to it. Others may have looked at it. */
+static bool changes_file(const struct rt_step *s)
+{
+	return s->op == RT_OP_HB_BEFORE && s->object >= RT_OBJECT_NAMED && s->object < RT_OBJECT_NAMED_END;
+}
+
 static bool is_turn(const struct rt_task *t)
 {
 	const struct rt_step *s = &t->next;
 
-	return rt_step_acquires(s) || rt_op_is_atomic(s->op) || rt_sched_place(s, 0) != RT_NO_PLACE;
+	return rt_step_acquires(s) || rt_op_is_atomic(s->op) || changes_file(s) || rt_sched_place(s, 0) != RT_NO_PLACE;
 }
 
 /* True if an order that did not come about yet ends at the place. */

@@ -250,6 +250,38 @@ C
 run 1 explore --runs 4 -f json -- ./races
 holds 'any(.runs[]; .strategy == "coverage" and (.repeat | test("--at=0/0:races")))'
 
+# Two threads look for a file, and both make it.
+program both <<'C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void *makes(void *a)
+{
+	if (access("made", F_OK) != 0) {
+		int fd = open("made", O_CREAT | O_EXCL | O_WRONLY, 0600);
+		if (fd < 0)
+			abort(); /* the other one has */
+		close(fd);
+	}
+	return a;
+}
+int main(void)
+{
+	pthread_t t[2];
+	unlink("made");
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, makes, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+C
+for seed in 1 2 3 4 5 6; do
+	run 1 explore --runs 3 --seed $seed -f json -- ./both
+	holds 'any(.findings[]; .kinds == ["crash"])'
+done
+
 # ABA: while one thread takes the top of a stack another takes two and gives the first back.
 program aba <<'C'
 #include <pthread.h>
