@@ -119,7 +119,8 @@ struct rt_loaded {
  * A function of an instrumented module that has an atomic instruction which is not an event: of inline assembly, or of
  * uninstrumented code. The instruction is executed after an event of the same activation whose pc is below `from` at
  * the earliest, and before one whose pc is at least `until` at the latest. If end is start, it is a call: an ENTER with
- * this pc enters such a function.
+ * this pc enters such a function. Or the code of a module that was not instrumented, as a whole: any stretch between
+ * its events may have one.
  */
 struct rt_hidden_atomic {
 	uint64_t start, end, from, until;

@@ -178,7 +178,8 @@ static enum rt_status decide_all(struct analysis *a, const struct analysis_optio
 	if (status)
 		return status;
 	hidden_cap(c->hidden, c, &a->anomalies);
-	plain_cap(a->model, &a->anomalies);
+	if (!plain_cap(a->model, &a->anomalies))
+		return rt_error_set(err, RT_EMEMORY, "no memory for the locks of modules that are not instrumented");
 	if (options->model.objects)
 		objects_cap(a, &a->anomalies);
 	if (options->window)

@@ -3,6 +3,9 @@
 
 #include "lib/trace/modules.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* The module of the event, if it is uninstrumented and not part of the system. */
 static const struct rt_module *plain_module(const struct model *m, uint32_t e)
 {
@@ -18,20 +21,103 @@ static bool is_host(const struct rt_trace *trace)
 	return n && modules[0].plain && !rt_trace_info(trace)->sync_only;
 }
 
-void plain_cap(const struct model *m, struct anomaly_list *list)
+/* ---- Critical sections of uninstrumented modules ---- */
+
+struct sections {
+	const struct model *m;
+	uint32_t *turn; /* by event: of an acquire by such a module, the number of those of the same lock before it;
+	                   else MODEL_NONE */
+	uint32_t *next; /* by object: the same, while a schedule is read */
+	bool any;
+};
+
+/* The lock that the event acquires, if it does so in such a module; else MODEL_NONE. */
+static uint32_t lock_of(const struct model *m, uint32_t e)
 {
-	bool host = is_host(m->trace);
-	if (rt_trace_info(m->trace)->binary) /* what is not instrumented was seen nevertheless */
-		return;
-	for (size_t i = 0; i < list->count; i++) {
-		struct anomaly *a = &list->items[i];
-		for (uint32_t k = 0; a->kind == ANOMALY_RACE && k < a->event_count; k++) {
-			const struct model_site *site = &m->sites[m->events[a->events[k]].site];
-			if (!host && !(site->flags & RT_F_FREE))
-				continue;
-			const struct rt_module *module = plain_module(m, a->events[k]);
-			if (module)
-				anomaly_cap(a, REASON_PLAIN_MODULE, module_name(module->path));
+	enum rt_op op = model_op(m, e);
+	if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_WAIT_END)
+		return MODEL_NONE;
+	uint32_t lock = op == RT_OP_WAIT_END ? model_arg(m, e) : m->events[e].object;
+	return lock != MODEL_NONE && plain_module(m, e) ? lock : MODEL_NONE;
+}
+
+static void sections_free(struct sections *s)
+{
+	free(s->turn);
+	free(s->next);
+}
+
+/* False without memory. */
+static bool sections_find(struct sections *s, const struct model *m)
+{
+	*s = (struct sections){.m = m,
+	                       .turn = malloc(((size_t)m->event_count + 1) * sizeof *s->turn),
+	                       .next = calloc((size_t)m->object_count + 1, sizeof *s->next)};
+	if (!s->turn || !s->next)
+		return false;
+	memset(s->turn, 0xff, ((size_t)m->event_count + 1) * sizeof *s->turn);
+	for (uint32_t i = 0; i < m->sync_count; i++) {
+		uint32_t lock = lock_of(m, m->sync[i]);
+		if (lock == MODEL_NONE)
+			continue;
+		s->turn[m->sync[i]] = s->next[lock]++;
+		s->any = true;
+	}
+	return true;
+}
+
+/* The first acquire by such a module that the schedule has in another turn than the trace, or MODEL_NONE. */
+static uint32_t out_of_turn(struct sections *s, const struct schedule *schedule)
+{
+	const struct model *m = s->m;
+	memset(s->next, 0, ((size_t)m->object_count + 1) * sizeof *s->next);
+	for (uint32_t i = 0; i < schedule->count; i++) {
+		const struct schedule_step *step = &schedule->steps[i];
+		for (uint32_t pos = step->from; pos <= step->to; pos++) {
+			uint32_t e = m->threads[step->thread].events[pos];
+			if (s->turn[e] != MODEL_NONE && s->turn[e] != s->next[lock_of(m, e)]++)
+				return e;
 		}
 	}
+	return MODEL_NONE;
+}
+
+/* What such a module reads in a critical section is not known, so it may have waited for what the one before wrote. */
+static void cap_proved(struct sections *s, struct anomaly *a)
+{
+	if (!s->any || a->verdict != VERDICT_PROVED)
+		return;
+	uint32_t e = a->schedule ? out_of_turn(s, a->schedule) : MODEL_NONE;
+	if (a->left_out)
+		anomaly_cap(a, REASON_PLAIN_MODULE, NULL);
+	else if (e != MODEL_NONE)
+		anomaly_cap(a, REASON_PLAIN_MODULE, module_name(plain_module(s->m, e)->path));
+}
+
+static void cap_race(const struct model *m, bool host, struct anomaly *a)
+{
+	for (uint32_t k = 0; a->kind == ANOMALY_RACE && k < a->event_count; k++) {
+		const struct model_site *site = &m->sites[m->events[a->events[k]].site];
+		if (!host && !(site->flags & RT_F_FREE))
+			continue;
+		const struct rt_module *module = plain_module(m, a->events[k]);
+		if (module)
+			anomaly_cap(a, REASON_PLAIN_MODULE, module_name(module->path));
+	}
+}
+
+bool plain_cap(const struct model *m, struct anomaly_list *list)
+{
+	bool host = is_host(m->trace);
+	const struct rt_trace_info *info = rt_trace_info(m->trace);
+	struct sections sections = {0};
+	if (info->binary) /* what is not instrumented was seen nevertheless */
+		return true;
+	bool ok = info->sync_only || sections_find(&sections, m);
+	for (size_t i = 0; ok && i < list->count; i++) {
+		cap_race(m, host, &list->items[i]);
+		cap_proved(&sections, &list->items[i]);
+	}
+	sections_free(&sections);
+	return ok;
 }

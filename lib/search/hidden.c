@@ -1,7 +1,8 @@
 /*
  * A passage is the stretch of a thread's events in which the instruction was executed, once or more: from the ENTER of
  * its function, or the last event before it, to the first event after it, or the LEAVE. It may release what came before
- * its end, and acquire before all that comes after its beginning.
+ * its end, and acquire before all that comes after its beginning. Of a module that is not instrumented it is any
+ * stretch between its own events, which are its calls of functions that are recorded.
  *
  * e1 may be ordered before e2 if a passage P1 may come before a passage P2 of another thread. P1 ends after e1, in e1's
  * thread or in one that e1 happens before. P2 begins before e2, or before an event that happens before e2. P1 certainly
@@ -15,6 +16,7 @@
 #include "lib/relation/por.h"
 #include "lib/search/search.h"
 #include "lib/trace/jumps.h"
+#include "lib/trace/modules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +55,7 @@ struct moment {
 struct hidden {
 	const struct model *m;
 	const struct rt_hidden_atomic *atomics; /* by start */
+	bool *plain;                            /* of each: it is a whole module that is not instrumented */
 	size_t atomic_count;
 	struct hidden_thread *threads; /* of the model */
 	struct moment *releases;       /* room for one a thread */
@@ -140,11 +143,29 @@ static void pop_frame(struct hidden *h, struct hidden_thread *t, uint64_t number
 		caller->open = number;
 }
 
+/* An event of a module that is not instrumented, which the innermost activation has called. */
+static void note_plain(struct hidden *h, struct hidden_thread *t, struct frame *f, uint32_t i, uint64_t number)
+{
+	if (f->atomic != MODEL_NONE && f->atomic != i)
+		close_frame(h, t, f, number);
+	if (f->atomic == MODEL_NONE)
+		f->open = f->last;
+	f->atomic = i;
+	close_frame(h, t, f, number);
+	*f = (struct frame){.last = number, .open = number, .atomic = i, .early = true};
+}
+
 /* An event of the innermost activation. */
 static void note(struct hidden *h, struct hidden_thread *t, const struct rt_event *e)
 {
 	struct frame *f = &t->frames[t->frame_count - 1];
 	uint32_t i = code_of(h, e->pc);
+	if (i != MODEL_NONE && h->plain[i]) {
+		note_plain(h, t, f, i, e->number);
+		return;
+	}
+	if (i == MODEL_NONE && f->atomic != MODEL_NONE && h->plain[f->atomic])
+		close_frame(h, t, f, e->number);
 	if (i != MODEL_NONE) {
 		const struct rt_hidden_atomic *a = &h->atomics[i];
 		if (f->atomic != MODEL_NONE && f->atomic != i && !is_call(&h->atomics[f->atomic]))
@@ -228,9 +249,14 @@ enum rt_status hidden_load(const struct model *m, struct hidden **out, struct rt
 	if (!h)
 		return rt_error_set(err, RT_EMEMORY, "no memory for the passages of hidden atomics");
 	*h = (struct hidden){.m = m, .atomics = atomics, .atomic_count = n};
+	h->plain = calloc(n, sizeof *h->plain);
 	h->threads = calloc((size_t)m->thread_count + 1, sizeof *h->threads);
 	h->releases = calloc((size_t)m->thread_count + 1, sizeof *h->releases);
-	h->failed = !h->threads || !h->releases;
+	h->failed = !h->plain || !h->threads || !h->releases;
+	for (size_t i = 0; i < n && h->plain; i++) {
+		const struct rt_module *module = module_at(m->trace, atomics[i].start);
+		h->plain[i] = module && module->plain && !is_call(&atomics[i]);
+	}
 	enum rt_status status = h->failed ? RT_OK : read_trace(h, err);
 	if (!status && h->failed)
 		status = rt_error_set(err, RT_EMEMORY, "no memory for the passages of hidden atomics");
@@ -250,6 +276,7 @@ void hidden_free(struct hidden *h)
 		free(h->threads[i].frames);
 		jumps_release(&h->threads[i].jumps);
 	}
+	free(h->plain);
 	free(h->threads);
 	free(h->releases);
 	free(h);
@@ -353,13 +380,7 @@ static bool surely_before(const struct query *q, const struct moment *last, cons
 	return x < segment_order_horizon(q->por, m->threads[first->thread].events[y - 1], last->thread);
 }
 
-static const char *name_of(const struct hidden *h, uint32_t atomic)
-{
-	const char *name = h->atomics[atomic].function;
-	return name ? name : "";
-}
-
-static const char *may_order(const struct query *q, uint32_t e1, uint32_t e2)
+static const struct rt_hidden_atomic *may_order(const struct query *q, uint32_t e1, uint32_t e2)
 {
 	const struct hidden *h = q->h;
 	uint32_t t1 = model_thread_of(h->m, e1), t2 = model_thread_of(h->m, e2), n = 0;
@@ -371,29 +392,32 @@ static const char *may_order(const struct query *q, uint32_t e1, uint32_t e2)
 			continue;
 		for (uint32_t i = 0; i < n; i++)
 			if (release[i].thread != v && !surely_before(q, &acquire, &release[i]))
-				return name_of(h, release[i].atomic);
+				return &h->atomics[release[i].atomic];
 	}
 	return NULL;
 }
 
-const char *hidden_between(const struct hidden *h, const struct search_context *c, uint32_t e1, uint32_t e2)
+const struct rt_hidden_atomic *hidden_between(const struct hidden *h, const struct search_context *c, uint32_t e1,
+                                              uint32_t e2)
 {
 	struct query q = {.h = h, .por = c->por, .hb = &orders[c->hb]};
 	if (!h || !(q.order = search_order(c, c->hb)))
 		return NULL;
-	const char *name = may_order(&q, e1, e2);
-	return name ? name : may_order(&q, e2, e1);
+	const struct rt_hidden_atomic *a = may_order(&q, e1, e2);
+	return a ? a : may_order(&q, e2, e1);
 }
 
-/* The function that may order two of the anomaly's events, or NULL. */
-static const char *hidden_in(const struct hidden *h, const struct search_context *c, const struct anomaly *a)
+/* What may order two of the anomaly's events, or NULL. */
+static const struct rt_hidden_atomic *hidden_in(const struct hidden *h, const struct search_context *c,
+                                                const struct anomaly *a)
 {
 	for (uint32_t i = 0; i < a->event_count; i++)
 		for (uint32_t k = i + 1; k < a->event_count; k++) {
 			bool same = model_thread_of(c->m, a->events[i]) == model_thread_of(c->m, a->events[k]);
-			const char *name = same ? NULL : hidden_between(h, c, a->events[i], a->events[k]);
-			if (name)
-				return name;
+			const struct rt_hidden_atomic *found =
+			    same ? NULL : hidden_between(h, c, a->events[i], a->events[k]);
+			if (found)
+				return found;
 		}
 	return NULL;
 }
@@ -404,8 +428,10 @@ void hidden_cap(const struct hidden *h, const struct search_context *c, struct a
 		struct anomaly *a = &list->items[i];
 		/* An observed deadlock exists in whatever order its threads came to wait. */
 		bool fact = a->kind == ANOMALY_DEADLOCK && a->verdict == VERDICT_OBSERVED;
-		const char *name = fact ? NULL : hidden_in(h, c, a);
-		if (name)
-			anomaly_cap(a, REASON_HIDDEN_ATOMIC, *name ? name : NULL);
+		const struct rt_hidden_atomic *found = fact ? NULL : hidden_in(h, c, a);
+		if (found && !found->function && found->module && module_is_plain(c->m->trace, found->module))
+			anomaly_cap(a, REASON_PLAIN_MODULE, found->module);
+		else if (found)
+			anomaly_cap(a, REASON_HIDDEN_ATOMIC, found->function);
 	}
 }

@@ -15,11 +15,10 @@ enum rt_status hidden_load(const struct model *m, struct hidden **out, struct rt
 /* NULL is allowed. */
 void hidden_free(struct hidden *h);
 
-/*
- * The function whose hidden atomic may order the two events, in either direction, or NULL. h may be NULL. The name
- * lives as long as the trace; "" if it is unknown.
- */
-const char *hidden_between(const struct hidden *h, const struct search_context *c, uint32_t e1, uint32_t e2);
+/* The hidden atomic that may order the two events, in either direction; borrowed from the trace. NULL: none may. h may
+ * be NULL. */
+const struct rt_hidden_atomic *hidden_between(const struct hidden *h, const struct search_context *c, uint32_t e1,
+                                              uint32_t e2);
 /* Limits anomalies that they may order to `predicted`. */
 void hidden_cap(const struct hidden *h, const struct search_context *c, struct anomaly_list *list);
 

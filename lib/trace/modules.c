@@ -1,35 +1,7 @@
-/* Which loaded modules come with the system; see modules.h. */
+/* The module of an address; see modules.h. */
 #include "lib/trace/modules.h"
 
 #include <string.h>
-
-const char *module_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
-/* Prefixes of names; a version may follow. */
-static const char *const system_names[] = {
-    "ld-linux",   "ld-musl", "ld.so",     "libc.",        "libc-",    "libm.",        "libm-",    "libmvec",
-    "libpthread", "libdl.",  "libdl-",    "librt.",       "librt-",   "libutil.",     "libutil-", "libresolv",
-    "libnsl",     "libanl",  "libnss_",   "libthread_db", "libgcc_s", "libstdc++",    "libc++",   "libunwind",
-    "libgomp",    "libomp",  "libatomic", "libquadmath",  "libtsan.", "libracetrace."};
-
-bool module_is_system(const char *path)
-{
-	const char *name = module_name(path);
-	for (size_t i = 0; i < sizeof system_names / sizeof *system_names; i++)
-		if (!strncmp(name, system_names[i], strlen(system_names[i])))
-			return true;
-	return false;
-}
-
-bool module_is_recorder(const char *path)
-{
-	const char *name = module_name(path);
-	return !strncmp(name, "libtsan.so.", 11) || !strncmp(name, "libracetrace.so.", 16);
-}
 
 const struct rt_module *module_at(const struct rt_trace *trace, uint64_t pc)
 {
@@ -39,4 +11,14 @@ const struct rt_module *module_at(const struct rt_trace *trace, uint64_t pc)
 		if (pc >= m[i].start && pc < m[i].end)
 			return &m[i];
 	return NULL;
+}
+
+bool module_is_plain(const struct rt_trace *trace, const char *name)
+{
+	size_t n;
+	const struct rt_module *m = rt_trace_modules(trace, &n);
+	for (size_t i = 0; i < n; i++)
+		if (m[i].plain && !strcmp(module_name(m[i].path), name))
+			return true;
+	return false;
 }

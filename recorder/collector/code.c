@@ -52,7 +52,7 @@ static void add_slots(struct opening *o, Elf_Scn *scn, const GElf_Shdr *header)
 	}
 }
 
-static void add_function(struct opening *o, uint64_t start, uint64_t end, const char *name)
+static void add_function(struct opening *o, uint64_t start, uint64_t end, const char *name, bool local)
 {
 	struct code *c = o->code;
 	size_t n;
@@ -62,7 +62,7 @@ static void add_function(struct opening *o, uint64_t start, uint64_t end, const 
 		end = start + n;
 	o->failed |= !vec_reserve(&c->functions, &o->function_size, c->function_count + 1, sizeof *c->functions);
 	if (!o->failed)
-		c->functions[c->function_count++] = (struct code_function){start, end, name};
+		c->functions[c->function_count++] = (struct code_function){start, end, name, local};
 }
 
 static void add_symbols(struct opening *o, Dwfl_Module *module)
@@ -75,7 +75,8 @@ static void add_symbols(struct opening *o, Dwfl_Module *module)
 		int type = GELF_ST_TYPE(symbol.st_info);
 		if (name && *name && symbol.st_shndx != SHN_UNDEF &&
 		    (type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC))
-			add_function(o, address, address + symbol.st_size, name);
+			add_function(o, address, address + symbol.st_size, name,
+			             GELF_ST_BIND(symbol.st_info) == STB_LOCAL);
 	}
 }
 
@@ -116,7 +117,7 @@ static void add_frames(struct opening *o, Elf_Scn *scn, const GElf_Shdr *header)
 		memcpy(&length, p + 4, 4);
 		uint64_t place = header->sh_addr + o->bias + (uint64_t)(p - (const uint8_t *)data->d_buf);
 		uint64_t start = place + (uint64_t)(int64_t)distance;
-		add_function(o, start, start + length, NULL);
+		add_function(o, start, start + length, NULL, true);
 		if (has_handlers(ident, data, entry.fde.CIE_pointer))
 			add_handler(o, start, start + length);
 	}
@@ -134,7 +135,7 @@ static int by_handler(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Of those with one start, the longest comes first, and of these one with a name. */
+/* Of those with one start, the longest comes first, and of these one that others can call, then one with a name. */
 static int by_function(const void *a, const void *b)
 {
 	const struct code_function *x = a, *y = b;
@@ -142,7 +143,7 @@ static int by_function(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (x->end != y->end)
 		return x->end > y->end ? -1 : 1;
-	return !x->name - !y->name;
+	return x->local != y->local ? x->local - y->local : !x->name - !y->name;
 }
 
 /* A symbol without a size extends to the next one; each byte belongs to one function. */

@@ -12,6 +12,7 @@ struct code_section {
 struct code_function {
 	uint64_t start, end;
 	const char *name; /* the linker's name; borrowed from the module's file; NULL: unknown */
+	bool local;       /* no other module can call it by the name */
 };
 struct code_range {
 	uint64_t start, end;

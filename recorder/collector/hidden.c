@@ -4,15 +4,19 @@
  *
  * A function without hooks leaves no events, so its callers represent it: their call counts as the atomic instruction.
  * Each call of a function with hooks has an ENTER, whose pc identifies the function.
+ *
+ * A module that is not instrumented may keep an order by any of its functions, if one of them has such an instruction:
+ * each call of them counts, and so does all that it does around its own calls of functions with hooks.
  */
 #include "recorder/collector/hidden.h"
 
 #include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
+#include "lib/base/module_path.h"
 #include "lib/base/vec.h"
+#include "recorder/collector/atomic_code.h"
 #include "recorder/collector/code.h"
 
-#include <capstone/capstone.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +47,9 @@ struct name {
 struct code_search {
 	struct debug *debug;
 	struct code *codes; /* by image */
+	bool *opaque;       /* by image: it is not instrumented and may keep an order */
+	struct name *taken; /* sorted; functions that no such module is called by: others of that name come first */
+	size_t taken_count, taken_size;
 	size_t **found_of;  /* by image and function: its index, plus 1; 0: not atomic */
 	struct name *names; /* sorted; of the functions whose callers are being searched for */
 	size_t name_count, name_size;
@@ -55,85 +62,6 @@ struct code_search {
 	struct hidden_atomics *out;
 	bool failed;
 };
-
-/* ---- Instructions ---- */
-
-static bool is_memory(uint8_t modrm)
-{
-	return modrm >> 6 != 3;
-}
-
-/* True if the instruction after a lock prefix can be one of those that take it. p: n bytes, from its other prefixes
- * on. */
-static bool takes_lock(const uint8_t *p, size_t n)
-{
-	size_t i = 0;
-	while (i < n && i < 4 &&
-	       (p[i] == 0x66 || p[i] == 0x67 || p[i] == 0xf2 || p[i] == 0xf3 || (p[i] >= 0x64 && p[i] <= 0x65)))
-		i++;
-	if (i < n && (p[i] & 0xf0) == 0x40)
-		i++;
-	if (n < i + 2)
-		return false;
-	uint8_t op = p[i], modrm = p[i + 1];
-	if (op == 0x0f) {
-		bool known = p[i + 1] && strchr("\xab\xb3\xbb\xba\xb0\xb1\xc0\xc1\xc7", p[i + 1]);
-		return known && n > i + 2 && is_memory(p[i + 2]);
-	}
-	/* add, or, adc, sbb, and, sub, xor with a register or a number; not, neg, inc, dec; xchg */
-	bool known = (op < 0x38 && (op & 7) < 2) || (op >= 0x80 && op <= 0x83 && (modrm >> 3 & 7) != 7) ||
-	             ((op & 0xfe) == 0xf6 && (modrm & 0x30) == 0x10) || ((op & 0xfe) == 0xfe && (modrm >> 3 & 7) < 2) ||
-	             (op & 0xfe) == 0x86;
-	return known && is_memory(modrm);
-}
-
-/* True if an atomic instruction may begin here, or have its opcode here. */
-static inline bool may_be_atomic(const uint8_t *p, size_t n)
-{
-	switch (*p) {
-	case 0xf0:
-		return takes_lock(p + 1, n - 1);
-	case 0x86:
-	case 0x87:
-		return n > 1 && is_memory(p[1]);
-	case 0x0f:
-		return n > 2 && p[1] == 0xae && p[2] >= 0xe8;
-	default:
-		return false;
-	}
-}
-
-static bool has_lock(const cs_insn *insn)
-{
-	for (size_t i = 0; i < insn->size; i++) {
-		uint8_t b = insn->bytes[i];
-		if (b == 0xf0)
-			return true;
-		if (b != 0x66 && b != 0x67 && b != 0xf2 && b != 0xf3 && (b < 0x64 || b > 0x65) && b != 0x2e &&
-		    b != 0x3e)
-			return false;
-	}
-	return false;
-}
-
-static bool is_atomic(const cs_insn *insn)
-{
-	switch (insn->id) {
-	case X86_INS_XCHG:
-		return strchr(insn->op_str, '[');
-	case X86_INS_MFENCE:
-	case X86_INS_SFENCE:
-	case X86_INS_LFENCE:
-		return true;
-	default:
-		return has_lock(insn);
-	}
-}
-
-static bool reads_clock(const cs_insn *insn)
-{
-	return insn->id == X86_INS_RDTSC || insn->id == X86_INS_RDTSCP;
-}
 
 /* ---- A function ---- */
 
@@ -194,25 +122,9 @@ static void add_target(struct code_search *s, struct flow *f, const struct code 
 	}
 }
 
-/* Locks are taken by exchanging, comparing or setting a bit, or are waited for. */
-static bool may_lock(const cs_insn *insn)
-{
-	switch (insn->id) {
-	case X86_INS_XCHG:
-	case X86_INS_CMPXCHG:
-	case X86_INS_CMPXCHG8B:
-	case X86_INS_CMPXCHG16B:
-	case X86_INS_BTS:
-	case X86_INS_PAUSE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void add_atomic(struct flow *f, const cs_insn *insn)
 {
-	f->may_lock |= may_lock(insn);
+	f->may_lock |= atomic_code_may_lock(insn);
 	if (!f->first)
 		f->first = insn->address;
 	f->last = insn->address + insn->size;
@@ -243,7 +155,7 @@ static struct flow read_function(struct code_search *s, const struct code *code,
 	n = function->end - function->start < n ? function->end - function->start : n;
 	while (cs_disasm_iter(s->capstone, &p, &n, &address, s->insn)) {
 		/* A load fence beside a reading of the clock belongs to that alone. */
-		if (fence.size && !reads_clock(s->insn))
+		if (fence.size && !atomic_code_reads_clock(s->insn))
 			add_atomic(&f, &fence);
 		fence.size = 0;
 		while (next < s->call_count && s->calls[next].address < s->insn->address)
@@ -252,9 +164,9 @@ static struct flow read_function(struct code_search *s, const struct code *code,
 			add_call(s, &f, &s->calls[next]);
 		if (s->insn->id == X86_INS_LFENCE && !clock)
 			fence = *s->insn;
-		else if (is_atomic(s->insn) && s->insn->id != X86_INS_LFENCE)
+		else if (atomic_code_is(s->insn) && s->insn->id != X86_INS_LFENCE)
 			add_atomic(&f, s->insn);
-		clock = reads_clock(s->insn);
+		clock = atomic_code_reads_clock(s->insn);
 		f.may_lock |= s->insn->id == X86_INS_PAUSE;
 		f.annotated |= is_annotation(code_slot_read(code, s->insn->address, s->insn->bytes, s->insn->size));
 		add_target(s, &f, code, function, s->insn);
@@ -385,7 +297,7 @@ static void look_at_image(struct code_search *s, size_t image)
 		size_t n, length = code->functions[i].end - code->functions[i].start;
 		const uint8_t *p = code_at(code, code->functions[i].start, &n);
 		for (size_t k = 0; p && k < length && k < n; k++)
-			if (may_be_atomic(p + k, n - k)) {
+			if (atomic_code_may_begin(p + k, n - k)) {
 				look(s, image, i);
 				break;
 			}
@@ -483,6 +395,12 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct name *)a)->name, ((const struct name *)b)->name);
 }
 
+static bool is_taken(const struct code_search *s, const char *name)
+{
+	size_t at = lower_bound(i, 0, s->taken_count, strcmp(s->taken[i].name, name) < 0);
+	return at < s->taken_count && !strcmp(s->taken[at].name, name);
+}
+
 /* Builds the table of names of the first `last` found functions, except those whose callers are known. */
 static void name_called(struct code_search *s, size_t last)
 {
@@ -494,7 +412,7 @@ static void name_called(struct code_search *s, size_t last)
 	for (size_t i = 0; i < last; i++) {
 		const struct found *f = &s->found[i];
 		const char *name = s->codes[f->image].functions[f->function].name;
-		if (!f->called && name)
+		if (!f->called && name && !(s->opaque[f->image] && is_taken(s, name)))
 			s->names[s->name_count++] = (struct name){name, i};
 	}
 	if (s->name_count)
@@ -509,45 +427,138 @@ static void find_callers(struct code_search *s)
 		size_t last = s->count;
 		name_called(s, last);
 		for (size_t i = 0; i < s->debug->image_count && !s->failed; i++)
-			look_at_calls(s, i);
+			if (s->debug->images[i].instrumented && s->found_of[i])
+				look_at_calls(s, i);
 		for (size_t i = 0; i < last; i++)
 			s->found[i].called = true;
 		first = last;
 	}
 }
 
-static void find_all(struct code_search *s)
+/* ---- Modules that are not instrumented ---- */
+
+bool hidden_may_be_opaque(const struct debug *d, size_t image)
 {
-	for (size_t i = 0; i < s->debug->image_count && !s->failed; i++) {
-		if (!s->debug->images[i].instrumented || !code_open(&s->codes[i], &s->debug->images[i]))
-			continue;
-		s->found_of[i] = calloc(s->codes[i].function_count + 1, sizeof **s->found_of);
-		s->failed |= !s->found_of[i];
-		if (!s->failed)
-			look_at_image(s, i);
+	const struct debug_image *of = &d->images[image];
+	/* The first is the program. Of a host that is not instrumented the calls of the C library tell the orders. */
+	return d->images[0].instrumented && !of->instrumented && !module_is_system(of->base) &&
+	       !module_is_recorder(of->base) && of->base[0] != '[';
+}
+
+/* True if a function has an atomic instruction. A load fence orders loads of its own thread. */
+static bool has_atomic(struct code_search *s, const struct code *code, const struct code_function *function)
+{
+	size_t n, length = function->end - function->start, k = 0;
+	uint64_t address = function->start;
+	const uint8_t *p = code_at(code, address, &n);
+	n = length < n ? length : n;
+	while (p && k < n && !atomic_code_may_begin(p + k, n - k))
+		k++;
+	if (!p || k == n || is_runtime(function->name))
+		return false;
+	while (cs_disasm_iter(s->capstone, &p, &n, &address, s->insn))
+		if (atomic_code_is(s->insn) && s->insn->id != X86_INS_LFENCE)
+			return true;
+	return false;
+}
+
+static void take_names(struct code_search *s, const struct code *code)
+{
+	for (size_t i = 0; i < code->function_count && !s->failed; i++) {
+		s->failed |= !vec_reserve(&s->taken, &s->taken_size, (uint64_t)s->taken_count + 1, sizeof *s->taken);
+		if (!s->failed && !code->functions[i].local)
+			s->taken[s->taken_count++] = (struct name){.name = code->functions[i].name};
 	}
-	find_callers(s);
+}
+
+/* All of its functions count as found, so that their callers are. */
+static void open_opaque(struct code_search *s, size_t image)
+{
+	const struct code *code = &s->codes[image];
+	for (size_t i = 0; i < code->function_count && !s->opaque[image]; i++)
+		s->opaque[image] = has_atomic(s, code, &code->functions[i]);
+	for (size_t i = 0; i < code->function_count && s->opaque[image] && !s->failed; i++)
+		add_found(
+		    s, &(struct found){.image = image, .function = i, .at = code->functions[i].start, .origin = image});
+}
+
+/* The code of an opaque module, as one. */
+static void add_opaque(struct code_search *s, size_t image)
+{
+	const struct code *code = &s->codes[image];
+	uint64_t start = UINT64_MAX, end = 0;
+	for (size_t i = 0; i < code->section_count; i++) {
+		const struct code_section *section = &code->sections[i];
+		start = section->start < start ? section->start : start;
+		end = section->start + section->size > end ? section->start + section->size : end;
+	}
+	if (s->opaque[image] && start < end)
+		add_out(s, &(struct hidden_atomic){.start = start,
+		                                   .end = end,
+		                                   .from = start,
+		                                   .until = end,
+		                                   .at = start,
+		                                   .image = &s->debug->images[image]});
+}
+
+/* ---- All modules ---- */
+
+/* False: none of its functions is looked at. */
+static bool open_image(struct code_search *s, size_t image)
+{
+	const struct debug_image *of = &s->debug->images[image];
+	bool recorder = module_is_recorder(of->base), opaque = hidden_may_be_opaque(s->debug, image);
+	if ((!of->instrumented && !opaque && !recorder) || !code_open(&s->codes[image], of))
+		return false;
+	if (!opaque)
+		take_names(s, &s->codes[image]);
+	if (recorder)
+		return false;
+	s->found_of[image] = calloc(s->codes[image].function_count + 1, sizeof **s->found_of);
+	s->failed |= !s->found_of[image];
+	return !s->failed;
+}
+
+static void add_all_out(struct code_search *s)
+{
 	for (size_t i = 0; i < s->count && !s->failed; i++) {
 		const struct found *f = &s->found[i];
 		const struct code_function *function = &s->codes[f->image].functions[f->function];
-		add_out(s, &(struct hidden_atomic){.start = function->start,
-		                                   .end = function->end,
-		                                   .from = f->from,
-		                                   .until = f->until,
-		                                   .at = f->at,
-		                                   .may_lock = f->may_lock,
-		                                   .function = f->name,
-		                                   .image = &s->debug->images[f->origin]});
+		if (!s->opaque[f->image])
+			add_out(s, &(struct hidden_atomic){.start = function->start,
+			                                   .end = function->end,
+			                                   .from = f->from,
+			                                   .until = f->until,
+			                                   .at = f->at,
+			                                   .may_lock = f->may_lock,
+			                                   .function = f->name,
+			                                   .image = &s->debug->images[f->origin]});
 	}
+	for (size_t i = 0; i < s->debug->image_count && !s->failed; i++)
+		add_opaque(s, i);
+}
+
+static void find_all(struct code_search *s)
+{
+	for (size_t i = 0; i < s->debug->image_count && !s->failed; i++)
+		if (open_image(s, i) && s->debug->images[i].instrumented)
+			look_at_image(s, i);
+	for (size_t i = 0; i < s->debug->image_count && !s->failed; i++)
+		if (s->found_of[i] && !s->debug->images[i].instrumented)
+			open_opaque(s, i);
+	if (s->taken_count)
+		qsort(s->taken, s->taken_count, sizeof *s->taken, by_name);
+	find_callers(s);
+	add_all_out(s);
 }
 
 enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, struct rt_error *err)
 {
 	struct code_search s = {.debug = d, .out = a, .codes = calloc(d->image_count + 1, sizeof *s.codes)};
 	s.found_of = calloc(d->image_count + 1, sizeof *s.found_of);
-	if (!s.codes || !s.found_of || cs_open(CS_ARCH_X86, CS_MODE_64, &s.capstone) != CS_ERR_OK) {
-		free(s.codes);
-		free(s.found_of);
+	s.opaque = calloc(d->image_count + 1, sizeof *s.opaque);
+	if (!s.codes || !s.found_of || !s.opaque || cs_open(CS_ARCH_X86, CS_MODE_64, &s.capstone) != CS_ERR_OK) {
+		free_all(s.codes, s.found_of, s.opaque);
 		return rt_error_set(err, RT_EMEMORY, "no memory to look for atomic instructions");
 	}
 	cs_option(s.capstone, CS_OPT_SKIPDATA, CS_OPT_ON);
@@ -562,7 +573,7 @@ enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, st
 	if (s.insn)
 		cs_free(s.insn, 1);
 	cs_close(&s.capstone);
-	free_all(s.codes, s.found_of, s.names, s.calls, s.found);
+	free_all(s.codes, s.found_of, s.opaque, s.taken, s.names, s.calls, s.found);
 	return s.failed ? rt_error_set(err, RT_EMEMORY, "no memory to look for atomic instructions") : RT_OK;
 }
 

@@ -1,6 +1,6 @@
 /*
  * Atomic instructions without a hook: of inline assembly, of assembler files, of functions that the compiler does not
- * instrument. Found in the machine code of the instrumented modules.
+ * instrument. Found in the machine code of the instrumented modules; and modules that are not instrumented, as a whole.
  */
 #ifndef RECORDER_COLLECTOR_HIDDEN_H
 #define RECORDER_COLLECTOR_HIDDEN_H
@@ -23,6 +23,8 @@ struct hidden_atomics {
 	size_t count, size;
 };
 
+/* True if the image is not instrumented and may keep orders that no event shows, if it has such instructions. */
+bool hidden_may_be_opaque(const struct debug *d, size_t image);
 /* a must be zeroed. RT_EMEMORY: those found until then are there. */
 enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, struct rt_error *err);
 void hidden_atomics_release(struct hidden_atomics *a);

@@ -1,4 +1,4 @@
-/* Found atomic instructions by the build ids of all instrumented modules; see hidden_cache.h. */
+/* Found atomic instructions by the build ids of all modules that are looked at; see hidden_cache.h. */
 #include "recorder/collector/hidden_cache.h"
 
 #include "lib/base/vec.h"
@@ -31,7 +31,7 @@ static bool key_of(const struct debug *d, XXH128_hash_t *key)
 		GElf_Addr address;
 		/* Where it is in the list counts, too: items name their images by index. */
 		uint64_t place[2] = {i, 0};
-		if (!d->images[i].instrumented)
+		if (!d->images[i].instrumented && !hidden_may_be_opaque(d, i))
 			continue;
 		int n = dwfl_module_build_id(d->images[i].module, &id, &address);
 		known = n > 0;

@@ -264,10 +264,15 @@ static int write_position(uint64_t pc, void *arg)
 
 enum { NAMES_SHOWN = 5 };
 
-/* The source name of the function that has the instruction, even if it is inlined into another. */
+/*
+ * The source name of the function that has the instruction, even if it is inlined into another. NULL: it is unknown, or
+ * a whole module that is not instrumented.
+ */
 static const char *atomic_name(struct resolver *r, const struct hidden_atomic *a)
 {
 	struct rt_frame frames[RESOLVE_FRAMES_MAX];
+	if (!a->image->instrumented)
+		return NULL;
 	size_t n = resolver_frames(r, a->at + 1, frames);
 	if (n && frames[0].function)
 		return frames[0].function;
@@ -303,6 +308,8 @@ static enum rt_status write_atomics(struct resolver *r, struct rt_writer *w, str
 		                                  .module = item->image->base,
 		                                  .may_lock = item->may_lock};
 		status = rt_writer_hidden_atomic(w, &hidden, err);
+		if (!item->image->instrumented) /* `analyze` names it */
+			continue;
 		const char *name = hidden.function ? hidden.function : hidden.module;
 		size_t k = 0;
 		while (k < names && strcmp(shown[k], name) != 0)

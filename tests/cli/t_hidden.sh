@@ -174,6 +174,83 @@ rm -f t.zst.*
 "$racetrace" analyze --format json t.zst >report.json
 [ "$(verdicts report.json)" = '["observed"]' ] || [ "$(verdicts report.json)" = '["observed","predicted"]' ] || wrong "clean: $(verdicts report.json)"
 
+# ---- A library that is not instrumented keeps an order by calls, and by what it calls ----
+cat >box.c <<'EOF'
+#include <pthread.h>
+#include <sched.h>
+#ifdef LOCKED
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+#define SET(n) (pthread_mutex_lock(&mutex), full = (n), pthread_mutex_unlock(&mutex))
+static int get(void)
+{
+	pthread_mutex_lock(&mutex);
+	int now = full;
+	return pthread_mutex_unlock(&mutex), now;
+}
+#else
+#define SET(n) __atomic_exchange_n(&full, n, __ATOMIC_ACQ_REL)
+#define get() __atomic_fetch_or(&full, 0, __ATOMIC_ACQ_REL)
+#endif
+void put(void) { SET(1); }
+void take(void) { while (!get()) sched_yield(); }
+static void *serve(void *work)
+{
+	take();
+	((void (*)(void))work)();
+	SET(2);
+	return 0;
+}
+void ask(void (*work)(void))
+{
+	pthread_t t;
+	pthread_create(&t, 0, serve, (void *)work);
+	pthread_detach(t);
+}
+void wait_for(void) { while (get() != 2) sched_yield(); }
+EOF
+sed -i 's/^#ifdef LOCKED$/static int full;\n&/' box.c
+cat >boxes.c <<'EOF'
+#include <pthread.h>
+#include <string.h>
+void put(void), take(void), ask(void (*)(void)), wait_for(void);
+int data, other;
+static void work(void) { data++; }
+static void *f(void *unused)
+{
+	take();
+	data = 2;
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	if (!strcmp(argv[1], "call")) {
+		pthread_create(&t, 0, f, 0);
+		data = 1;
+		put();
+		return pthread_join(t, 0);
+	}
+	ask(work);
+	data = 1;
+	put();
+	wait_for();
+	return data != 2 || argc > 2;
+}
+EOF
+$build -O1 -c boxes.c -o boxes.o || exit 1
+for how in atomic locked; do
+	gcc -g -O1 -fPIC -shared $([ $how = locked ] && echo -DLOCKED) box.c -o libbox.so -pthread && $build boxes.o -o boxes ./libbox.so || exit 1
+	for what in call callback; do
+		rm -f t.zst*
+		"$racetrace" record -o t.zst ./boxes $what 2>err || wrong "$how $what: $(cat err)"
+		[ ! -s err ] || wrong "$how $what: $(cat err)"
+		"$racetrace" analyze --format json t.zst >report.json
+		want='["plain-module libbox.so"]'
+		got=$(jq -c '[.anomalies[] | select(.kind == "race") | if .verdict == "predicted" then .reasons[] | select(.reason == "plain-module") | .reason + " " + .detail else .verdict end] | unique' report.json)
+		[ "$got" = "$want" ] || wrong "$how $what: $got, not $want"
+	done
+done
+
 # ---- Where a passage begins and ends, by hand ----
 # judged VERDICT WHAT MAY_LOCK EVENT...: two threads; an event is THREAD:OP:PC[:OBJECT].
 judged() {

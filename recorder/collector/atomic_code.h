@@ -1,0 +1,18 @@
+/* Atomic instructions in machine code (x86-64). */
+#ifndef RECORDER_COLLECTOR_ATOMIC_CODE_H
+#define RECORDER_COLLECTOR_ATOMIC_CODE_H
+
+#include <capstone/capstone.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* True if one may begin at the n bytes, or have its opcode there. */
+bool atomic_code_may_begin(const uint8_t *p, size_t n);
+/* True if it is one; fences count. */
+bool atomic_code_is(const cs_insn *insn);
+bool atomic_code_reads_clock(const cs_insn *insn);
+/* Locks are taken by exchanging, comparing or setting a bit, or are waited for. */
+bool atomic_code_may_lock(const cs_insn *insn);
+
+#endif
