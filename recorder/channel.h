@@ -44,7 +44,7 @@
  * Removed from the environment by the recorder. Of the first process "FD:PID:FILTERS:PRELOAD": the file, rt_tree's
  * collector_pid and filters, and LD_PRELOAD as the user had it ("-": not set). Of what a process of the tree executes
  * "@FD:PID:FILTERS:NONCE:NAMESPACE:+" or "-": rt_tree's, and whether LD_LIBRARY_PATH was set behind rt_tree's folder.
- * If that runs under the Valgrind tool, ":PRELOAD" as well.
+ * If that runs under the Valgrind tool, ":PRELOAD" as well; with rt_tree's preload, "=PRELOAD".
  *
  * A program that is executed in a sandbox runs unrecorded, and tells so by what its filters surely allow, as the
  * dynamic linker does it: it opens the file for reading, and closes it.
@@ -182,6 +182,7 @@ struct rt_channel {
 #define RT_FOLDER_SIZE 2048u
 #define RT_SHELL_SIZE 640u
 #define RT_ALONE_SIZE 128u
+#define RT_PRELOAD_SIZE 32u
 struct rt_tree {
 	uint64_t nonce;                      /* distinguishes this recording's file from another's */
 	int32_t collector_pid, collector_fd; /* location of the file: /proc/PID/fd/FD, whatever namespace /proc is of */
@@ -201,6 +202,8 @@ struct rt_tree {
 	/* What a shell has to do to execute what follows under the tool; "": it cannot be told. */
 	char shell[RT_SHELL_SIZE];
 	char alone_name[RT_ALONE_SIZE]; /* of that program */
+	/* With `record --preload`: the recorder's name in the folder, with a slash. Executed programs get it, too. */
+	char preload[RT_PRELOAD_SIZE];
 	char folder[RT_FOLDER_SIZE]; /* of the recorders, for executed programs to find them; "": those are not recorded
 	                              */
 };

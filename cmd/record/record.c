@@ -192,7 +192,8 @@ static enum rt_status prepare(struct recording *r, struct rt_error *err)
 	                            .ring = o->ring,
 	                            .folder = o->only_first ? NULL : r->folder,
 	                            .shell = r->tool.shell,
-	                            .follows_plain = r->tool.launcher != NULL};
+	                            .follows_plain = r->tool.launcher != NULL,
+	                            .preload = o->preload ? r->soname : NULL};
 	status = tree_create(&tree, &r->tree, err);
 	if (!status)
 		r->collector = tree_first(r->tree);

@@ -232,12 +232,15 @@ static enum rt_status collect(struct process *p, int pidfd, struct rt_writer *w,
 
 /*
  * True of a process without a second thread that has only executed another program, and of a program that is not
- * instrumented and that another one executed: a shell has many of those.
+ * instrumented and that another one executed: a shell has many of those. Where programs preload the recorder most are
+ * such, and the subshells that it forks.
  */
-static bool is_of_no_interest(const struct collector *c)
+static bool is_of_no_interest(const struct process *p)
 {
+	const struct collector *c = p->collector;
 	bool between = collector_forked(c) && collector_replaced(c);
-	return collector_threads(c) < 2 && (between || (!collector_forked(c) && collector_watched(c)));
+	bool plain = (collector_watched(c) && !collector_forked(c)) || p->tree->shared->preload[0];
+	return collector_threads(c) < 2 && (between || plain);
 }
 
 static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
@@ -271,7 +274,7 @@ static enum rt_status record(struct process *p, int pidfd, struct rt_error *err)
 	status = collect(p, pidfd, w, err);
 	p->trace.result.duration_ns = now_ns() - began;
 	p->trace.broken = collector_broken(p->collector);
-	if (!status && is_of_no_interest(p->collector)) {
+	if (!status && is_of_no_interest(p)) {
 		free(p->path);
 		p->path = NULL;
 	}

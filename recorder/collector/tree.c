@@ -194,6 +194,8 @@ enum rt_status tree_create(const struct tree_options *options, struct tree **out
 	watch_file(t);
 	if (options->folder && strlen(options->folder) < RT_FOLDER_SIZE && !strpbrk(options->folder, ":'")) {
 		memcpy(t->shared->folder, options->folder, strlen(options->folder) + 1);
+		if (options->preload)
+			snprintf(t->shared->preload, sizeof t->shared->preload, "/%s", options->preload);
 		if (getrandom(&t->shared->nonce, sizeof t->shared->nonce, 0) < 0)
 			t->shared->nonce = now_ns();
 		t->shared->nonce |= 1;

@@ -11,11 +11,12 @@ struct tree;
 
 struct tree_options {
 	struct collector_options rings;
-	const char *output; /* names traces: name.h */
-	const char *folder; /* where the recorders are; NULL: only the first process is recorded */
-	uint64_t ring;      /* as in rt_writer_options */
-	const char *shell;  /* NULL, or what a shell has to do to execute something by the tool */
-	bool follows_plain; /* the first process's tool can run what it executes */
+	const char *output;  /* names traces: name.h */
+	const char *folder;  /* where the recorders are; NULL: only the first process is recorded */
+	uint64_t ring;       /* as in rt_writer_options */
+	const char *shell;   /* NULL, or what a shell has to do to execute something by the tool */
+	bool follows_plain;  /* the first process's tool can run what it executes */
+	const char *preload; /* NULL, or the recorder in the folder that all executed programs preload */
 };
 
 /* Strings are borrowed for the tree's life. On RT_OK the caller owns *out. */

@@ -5,6 +5,8 @@
  *
  * What a program that runs under the Valgrind tool executes runs under it too, if it is not instrumented. It finds the
  * recorder by LD_PRELOAD. The shells of system and popen, which the C library starts, execute others under the tool.
+ * With `record --preload` each executed program finds it that way: one that another starts may load what is
+ * instrumented.
  *
  * exec may be called in the child of a process with many threads, so nothing here allocates or locks.
  */
@@ -94,11 +96,19 @@ static const char *value_in(char *const *environment, const char *name)
 	return entry ? rt_value_of(*entry, name) : NULL;
 }
 
+/* The recorder that what is executed has to preload, a name in the tree's folder; NULL: none. */
+static const char *preloaded(bool watched)
+{
+	if (watched)
+		return PLAIN_RECORDER;
+	return rt_tree->preload[0] ? rt_tree->preload : NULL;
+}
+
 /* True if the entry is one that `added` writes. */
-static bool is_replaced(char *entry, bool watched)
+static bool is_replaced(char *entry, const char *recorder)
 {
 	return rt_value_of(entry, LIBRARY_PATH) || rt_value_of(entry, RT_CHANNEL_ENV) ||
-	       (watched && rt_value_of(entry, PRELOAD));
+	       (recorder && rt_value_of(entry, PRELOAD));
 }
 
 /*
@@ -108,34 +118,35 @@ static bool is_replaced(char *entry, bool watched)
 static char **added(char *const *environment, bool watched, struct block *b)
 {
 	const char *path = value_in(environment, LIBRARY_PATH);
-	const char *preload = watched ? value_in(environment, PRELOAD) : NULL;
 	size_t count = 0, n = 0;
 
 	*b = (struct block){0};
 	if (!is_followed())
 		return (char **)(uintptr_t)environment;
+	const char *recorder = preloaded(watched);
+	const char *preload = recorder ? value_in(environment, PRELOAD) : NULL;
 	if (rt_tree->pid_namespace && RT_SYSCALL(SYS_faccessat, AT_FDCWD, "/proc/self/fd", F_OK) == -ENOENT)
 		atomic_fetch_add(&rt_tree->hidden, 1);
 	while (environment && environment[count])
 		count++;
 	if (!acquire(b, (count + 4) * sizeof *environment + CHANNEL_SIZE + sizeof LIBRARY_PATH + sizeof PRELOAD +
-	                    sizeof PLAIN_RECORDER + 2 * (RT_FOLDER_SIZE + 2) + (path ? rt_length(path) : 0) +
-	                    (preload ? 2 * rt_length(preload) : 0)))
+	                    sizeof PLAIN_RECORDER + RT_PRELOAD_SIZE + 2 * (RT_FOLDER_SIZE + 2) +
+	                    (path ? rt_length(path) : 0) + (preload ? 2 * rt_length(preload) : 0)))
 		return (char **)(uintptr_t)environment;
 	char **result = (char **)(void *)b->start;
 	char *text = b->start + (count + 4) * sizeof *result;
 	for (size_t i = 0; i < count; i++)
-		if (!is_replaced(environment[i], watched))
+		if (!is_replaced(environment[i], recorder))
 			result[n++] = environment[i];
 	result[n++] = text;
 	text = append_channel(rt_append_text(text, RT_CHANNEL_ENV "="), path != NULL);
-	if (watched)
-		text = rt_append_text(rt_append_text(text, ":"), preload ? preload : "-");
+	if (recorder)
+		text = rt_append_text(rt_append_text(text, watched ? ":" : "="), preload ? preload : "-");
 	result[n++] = ++text;
 	text = append_list(text, LIBRARY_PATH, "", path);
-	if (watched) {
+	if (recorder) {
 		result[n++] = ++text;
-		append_list(text, PRELOAD, PLAIN_RECORDER, preload);
+		append_list(text, PRELOAD, recorder, preload);
 	}
 	result[n] = NULL;
 	return result;
@@ -423,13 +434,18 @@ static char *append_word(char *to, const char *text)
 	return rt_append_text(to, "'");
 }
 
-/* Behind the channel: what makes the shell another one, under the tool, with the command as its argument. */
-static char *append_watched(char *to, const char *preload, const char *command)
+/* Behind the channel. */
+static char *append_preload(char *to, const char *recorder, const char *preload, bool watched)
 {
-	to = append_word(rt_append_text(to, ":"), preload ? preload : "-");
+	to = append_word(rt_append_text(to, watched ? ":" : "="), preload ? preload : "-");
 	to = rt_append_text(rt_append_text(to, " " PRELOAD "='"), rt_tree->folder);
-	to = rt_append_text(rt_append_text(to, PLAIN_RECORDER "'"), preload && *preload ? ":" : "");
-	to = rt_append_text(append_word(to, preload ? preload : ""), "; ");
+	to = rt_append_text(rt_append_text(rt_append_text(to, recorder), "'"), preload && *preload ? ":" : "");
+	return rt_append_text(append_word(to, preload ? preload : ""), "; ");
+}
+
+/* What makes the shell another one, under the tool, with the command as its argument. */
+static char *append_watched(char *to, const char *command)
+{
 	to = rt_append_text(rt_append_text(to, rt_tree->shell), " /bin/sh -c ");
 	return rt_append_text(append_word(to, command), " sh");
 }
@@ -450,10 +466,12 @@ static const char *told(const char *command, struct block *b)
 	end = rt_append_text(rt_append_text(b->start, "export " LIBRARY_PATH "='"), rt_tree->folder);
 	end = rt_append_text(end, "'\"${" LIBRARY_PATH ":+:$" LIBRARY_PATH "}\" " RT_CHANNEL_ENV "=");
 	end = append_channel(end, value_in(environ, LIBRARY_PATH) != NULL);
+	const char *recorder = preloaded(watched);
+	end = recorder ? append_preload(end, recorder, preload, watched) : rt_append_text(end, "; ");
 	if (watched)
-		append_watched(end, preload, command);
+		append_watched(end, command);
 	else
-		rt_append_text(rt_append_text(end, "; "), command);
+		rt_append_text(end, command);
 	return rt_length(b->start) < ARGUMENT_MAX ? b->start : command;
 }
 

@@ -444,9 +444,10 @@ static void start_executed(char **environment, const char *text)
 	text += *text == ':';
 	uint64_t namespace = number(&text);
 	text += *text == ':';
-	const char *preload = *text && text[1] == ':' ? text + 2 : NULL;
+	bool watched = *text && text[1] == ':';
+	const char *preload = watched || (*text && text[1] == '=') ? text + 2 : NULL;
 
-	if (preload && !rt_watch_is_there())
+	if (watched && !rt_watch_is_there())
 		return;
 	bool left = leave_sandbox(&o);
 	int fd = left ? -1 : open_file(o.collector, o.fd);

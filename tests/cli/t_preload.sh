@@ -11,22 +11,55 @@ line=$(grep -n '@count' "$top/tests/process/hosted.c" | cut -d: -f1)
 "$racetrace" record --recorder=tsan ./host ./libplugin.so clean >out 2>err
 [ $? = 3 ] && grep -q 'record --preload if it loads a library that is' err && [ ! -s out ] || wrong "not refused: $(cat err)"
 
-# recorded NAME racy|clean STATUS OUTPUT COMMAND...: with --preload; what is found is the one line, or nothing.
+# judged NAME racy|clean TRACE: what is found is the one line, or nothing.
+judged() {
+	local got want='[]'
+	got=$("$racetrace" analyze --format json "$3" |
+		jq -c '[.anomalies[] | select(.verdict == "observed" or .verdict == "proved") | [.kind, (.events | map(.source.line))]] | unique')
+	[ "$2" = clean ] || want="[[\"race\",[$line,$line]]]"
+	[ "$got" = "$want" ] || wrong "$1 $2: $got, not $want"
+}
+
+# recorded NAME racy|clean STATUS OUTPUT COMMAND...: with --preload.
 recorded() {
-	local name=$1 kind=$2 status=$3 output=$4 got want='[]'
+	local name=$1 kind=$2 status=$3 output=$4
 	shift 4
-	rm -f t.zst
+	rm -f t.zst*
 	"$racetrace" record --preload -o t.zst "$@" >out 2>err
 	[ $? = "$status" ] || wrong "$name $kind: not its own status: $(cat err)"
 	[ "$(cat out)" = "$output" ] && [ ! -s err ] || wrong "$name $kind: not its own output: $(cat out err)"
-	got=$("$racetrace" analyze --format json t.zst |
-		jq -c '[.anomalies[] | select(.verdict == "observed" or .verdict == "proved") | [.kind, (.events | map(.source.line))]] | unique')
-	[ $kind = clean ] || want="[[\"race\",[$line,$line]]]"
-	[ "$got" = "$want" ] || wrong "$name $kind: $got, not $want"
+	judged "$name" $kind t.zst
 	"$racetrace" info --format json t.zst | jq -e '.sync_only | not' >/dev/null || wrong "$name: it is said to be of locks alone"
 }
 for kind in racy clean; do
 	recorded host $kind 7 counted ./host ./libplugin.so $kind
+done
+
+# ---- Behind scripts: the shell executes the host, starts it, or has another shell start it ----
+printf '#!/bin/sh\nexec ./host "$@"\n' >executes
+printf '#!/bin/sh\nname=$(echo host | tr a-z a-z)\nLD_PRELOAD= ./$name "$@"\nstatus=$?\ntrue | cat\nexit $status\n' >starts
+printf '#!/bin/sh\nexec ./by_shell "$@"\n' >asks
+cat >by_shell.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+int main(int argc, char **argv)
+{
+	char command[200];
+	snprintf(command, sizeof command, "./host %s %s", argv[1], argv[2]);
+	return argc == 3 ? WEXITSTATUS(system(command)) : 1;
+}
+END
+gcc by_shell.c -o by_shell && chmod +x executes starts asks || exit 1
+for script in executes starts asks; do
+	for kind in racy clean; do
+		rm -f t.zst*
+		"$racetrace" record --preload -o t.zst "./$script" ./libplugin.so $kind >out 2>err
+		[ $? = 7 ] && [ "$(cat out)" = counted ] && [ ! -s err ] || wrong "$script $kind: $(cat out err)"
+		traces=(t.zst.*)
+		[ ${#traces[@]} = 1 ] || wrong "$script $kind: traces ${traces[*]}"
+		judged "$script" $kind "${traces[0]}"
+	done
 done
 
 python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
