@@ -167,7 +167,7 @@ static enum rt_status report(struct settings *s, struct rt_trace *trace, bool *f
 	struct analysis_options analysis = {.model = {.admit = cmd_admit, .admit_arg = &max_memory},
 	                                    .prove.guess = !s->no_confirm && s->replay.time_limit_s,
 	                                    .jobs = s->jobs,
-	                                    .jobs_memory = cmd_allowed_memory(max_memory)};
+	                                    .available = cmd_allowed_memory(max_memory)};
 	struct report_options report_options = {.least = analysis.prove.guess ? VERDICT_CONDITIONAL : VERDICT_PREDICTED,
 	                                        .unkept = !s->trace};
 	struct analysis *a;

@@ -122,8 +122,8 @@ enum rt_status analyze_job_run(struct analyze_job *j, struct rt_error *err)
 		progress_watch(j->trace);
 	uint64_t memory = j->s->max_memory ? j->max_memory : 0;
 	j->analysis.memory = j->s->max_memory;
-	j->analysis.jobs_memory = cmd_allowed_memory(j->max_memory);
-	j->analysis.share = memory < j->s->max_memory ? memory : 0;
+	j->analysis.available = cmd_allowed_memory(j->max_memory);
+	j->analysis.share = j->max_memory != j->s->max_memory ? j->max_memory : 0;
 	cmd_cache_open(&cache, j->s, memory, j->path, &j->opened);
 	j->analysis.cache = &cache.cache;
 	enum rt_status status = analysis_run(j->trace, &j->analysis, &a, err);

@@ -333,8 +333,13 @@ static enum rt_status search_within(struct analysis *a, const struct analysis_op
 	struct limits of_all = a->limits;
 	uint64_t memory = options->share ? options->share : options->memory;
 	memory_fit(&of_all, info, &a->model->size, options->memory, options->report_memory);
-	a->jobs = memory_jobs(info, &a->model->size, options->jobs_memory, options->jobs ? options->jobs : 1);
+	a->jobs = memory_jobs(info, &a->model->size, options->available, options->jobs ? options->jobs : 1);
 	c->lazy->memory = memory_fit(&a->limits, info, &a->model->size, memory, options->report_memory);
+	/* Without a bound that was asked for, what a search has in memory is bounded, and no limit of what is listed.
+	 */
+	struct limits listed = a->limits;
+	if (!memory)
+		c->lazy->memory = memory_fit(&listed, info, &a->model->size, options->available, 0);
 	enum rt_status status = search_all(a, options, c, err);
 	bool sufficed = memory_sufficed(&a->limits, &of_all) && !c->lazy->memory_reached;
 	if (!status && options->share && !sufficed)

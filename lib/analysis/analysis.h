@@ -32,7 +32,8 @@ struct analysis_options {
 	uint64_t share;             /* of these, while others take the rest; 0: all */
 	uint64_t report_memory;     /* bytes of these for what stays when it is reported; 0: no bound of its own */
 	uint32_t jobs;              /* number of processes that prove candidates; 0, 1: this one */
-	uint64_t jobs_memory;       /* with fewer jobs if they and the analysis would take more bytes; 0: no bound */
+	uint64_t available;         /* bytes that there are for it and its jobs: with fewer jobs, and fewer instances of
+	                               what is found, if they would take more; 0: no bound */
 	struct part *part;          /* decide its share of the candidates alone, and write the results; NULL: all */
 	struct parts *parts;        /* take the results from there; NULL: there are none */
 	struct cache *cache;        /* the same, if they are of the same candidates; else write them; NULL: neither */

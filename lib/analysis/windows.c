@@ -70,15 +70,41 @@ static struct limits share_limits(const struct limits *asked, uint64_t events, u
 	return l;
 }
 
-enum rt_status windows_one(const struct window_survey *survey, uint64_t first, uint64_t last,
-                           const struct analysis_options *options, struct window *window, struct analysis **out,
-                           struct rt_error *err)
+/* What is known of a window's need of memory: a model_options.admit of the analysis, behind the caller's own. */
+struct weighing {
+	const struct model_options *model; /* the caller's */
+	const struct rt_trace *part;
+	uint64_t need, base; /* bytes: the most that was asked for; for no events */
+	uint64_t reached;    /* number of the event at which it was refused; 0: it was not, or behind the first pass */
+};
+
+static enum rt_status weigh(void *arg, const struct rt_trace_info *info, const struct model_size *size,
+                            struct rt_error *err)
+{
+	struct weighing *w = arg;
+	uint64_t need = analysis_memory(info, size);
+	w->need = need > w->need ? need : w->need;
+	w->base = analysis_memory(info, &(struct model_size){0});
+	enum rt_status status = w->model->admit ? w->model->admit(w->model->admit_arg, info, size, err) : RT_OK;
+	/* The first pass counts accesses at its end. */
+	bool counting = size->events == size->syncs && !size->entries;
+	w->reached = status == RT_ELARGE && counting ? window_reached(w->part) : 0;
+	return status;
+}
+
+/* A window of the trace, like windows_one. */
+static enum rt_status analyze_window(const struct window_survey *survey, uint64_t first, uint64_t last,
+                                     const struct analysis_options *options, struct weighing *weighing,
+                                     struct window *window, struct analysis **out, struct rt_error *err)
 {
 	struct rt_trace *part;
 	struct analysis_options own = *options;
 	enum rt_status status = window_open(survey, first, last, &part, window, err);
 	if (status)
 		return status;
+	*weighing = (struct weighing){.model = &options->model, .part = part};
+	own.model.admit = weigh;
+	own.model.admit_arg = weighing;
 	own.window = window;
 	own.limits = share_limits(&options->limits, last - first + 1, survey->events);
 	own.memory_model = options->set_memory_model ? options->memory_model : rt_trace_info(survey->whole)->model;
@@ -101,6 +127,50 @@ enum rt_status windows_one(const struct window_survey *survey, uint64_t first, u
 	return status;
 }
 
+enum rt_status windows_one(const struct window_survey *survey, uint64_t first, uint64_t last,
+                           const struct analysis_options *options, struct window *window, struct analysis **out,
+                           struct rt_error *err)
+{
+	struct weighing weighing;
+	return analyze_window(survey, first, last, options, &weighing, window, out, err);
+}
+
+/* The number of events that are likely to need as much as is allowed; a little less, as events differ. */
+static uint64_t in_proportion(uint64_t size, const struct weighing *w, uint64_t allowed)
+{
+	double more = allowed > w->base ? (double)(allowed - w->base) : 0;
+	return w->need > w->base ? (uint64_t)((double)size * more / (double)(w->need - w->base) * 0.97) : size;
+}
+
+/* Rounded down, so that what else the process has in memory, which differs, hardly changes the windows. */
+static uint64_t coarse(uint64_t size)
+{
+	enum { STEPS = 16 };
+	uint64_t unit = 1;
+	while (size / unit >= STEPS)
+		unit *= 2;
+	return size / unit * unit;
+}
+
+/* The size of a window in place of one that was refused. It is not much smaller at once, as events differ. */
+static uint64_t smaller(uint64_t size, uint64_t first, const struct weighing *w, uint64_t allowed)
+{
+	uint64_t least = (size + 3) / 4, most = size - size / 16 - 1;
+	if (!allowed)
+		return (size + 1) / 2;
+	uint64_t next = w->reached > first ? (w->reached - first) / 16 * 15 : in_proportion(size, w, allowed);
+	next = next > least || w->reached > first ? next : least;
+	return coarse(next < most ? next : most);
+}
+
+/* The size of the window after one of that size, which was analyzed. */
+static uint64_t next_size(uint64_t size, const struct weighing *w, uint64_t allowed)
+{
+	enum { GROW = 4 };
+	uint64_t next = allowed ? in_proportion(size, w, allowed) : size;
+	return coarse(next < GROW * size ? next : GROW * size);
+}
+
 enum rt_status windows_analyze(struct rt_trace *trace, const struct analysis_options *options, windows_take *take,
                                void *arg, struct rt_error *err)
 {
@@ -109,16 +179,19 @@ enum rt_status windows_analyze(struct rt_trace *trace, const struct analysis_opt
 	/* What a window's large arrays took is free for the next one, whatever is kept beside them. */
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	enum rt_status status = window_survey(trace, &survey, err);
-	uint64_t size = (survey.events + 1) / 2, next;
+	uint64_t size = survey.events, next, of;
 	bool going = !status;
 	for (uint64_t first = 1; going && !status && first <= survey.events; first = next) {
 		struct analysis *a;
 		struct window window;
+		struct weighing weighing;
 		uint64_t left = survey.events - first + 1;
-		next = first + (size && size < left ? size : left);
-		status = windows_one(&survey, first, next - 1, options, &window, &a, err);
-		if (status == RT_ELARGE && size > SMALLEST) {
-			size = (size + 1) / 2;
+		of = size && size < left ? size : left;
+		next = first + of;
+		status = analyze_window(&survey, first, next - 1, options, &weighing, &window, &a, err);
+		if (status == RT_ELARGE && of > SMALLEST) {
+			size = smaller(of, first, &weighing, options->memory);
+			size = size > SMALLEST ? size : SMALLEST;
 			next = first;
 			status = RT_OK;
 			continue;
@@ -126,6 +199,8 @@ enum rt_status windows_analyze(struct rt_trace *trace, const struct analysis_opt
 		if (!status) {
 			going = !a->undecided;
 			status = take(a, &window, arg, err);
+			size = next_size(of, &weighing, options->memory);
+			size = size > SMALLEST ? size : SMALLEST;
 		}
 		malloc_trim(0);
 	}

@@ -414,6 +414,12 @@ enum rt_status window_open(const struct window_survey *s, uint64_t first, uint64
 	return RT_OK;
 }
 
+uint64_t window_reached(const struct rt_trace *window)
+{
+	const struct window_trace *w = window_of(window);
+	return w->at ? w->batch[w->at - 1].number : w->window.first;
+}
+
 uint64_t *window_ordinals_before(const struct window_survey *s, uint32_t threads)
 {
 	const struct window_cursor *c = s->cursor;

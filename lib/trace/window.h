@@ -54,6 +54,9 @@ void window_survey_release(struct window_survey *s);
 enum rt_status window_open(const struct window_survey *s, uint64_t first, uint64_t last, struct rt_trace **out,
                            struct window *window, struct rt_error *err);
 
+/* Number in the whole trace of the last event that was read for such a trace. */
+uint64_t window_reached(const struct rt_trace *window);
+
 /* By thread, the ordinal of its last event before the window that was opened last, 0: none. The caller frees it; NULL
  * without memory. */
 uint64_t *window_ordinals_before(const struct window_survey *s, uint32_t threads);

@@ -404,6 +404,67 @@ START_TEST(a_window_has_its_share_of_the_limits)
 }
 END_TEST
 
+static enum rt_status admit_up_to(void *allowed, const struct rt_trace_info *info, const struct model_size *size,
+                                  struct rt_error *err)
+{
+	return analysis_memory(info, size) <= *(uint64_t *)allowed ? RT_OK : rt_error_set(err, RT_ELARGE, "too large");
+}
+
+struct taken {
+	uint64_t needs[64], last;
+	size_t count;
+};
+
+static enum rt_status take_need(struct analysis *a, const struct window *w, void *arg, struct rt_error *err)
+{
+	struct taken *t = arg;
+	(void)err;
+	ck_assert_uint_lt(t->count, 64);
+	ck_assert_uint_eq(w->first, t->last + 1);
+	t->last = w->last;
+	t->needs[t->count++] = analysis_memory(rt_trace_info(a->trace), &a->model->size);
+	analysis_free(a);
+	return RT_OK;
+}
+
+/* Four fifths of what events are allowed, whatever their number. */
+START_TEST(windows_are_as_large_as_the_memory_allows)
+{
+	enum { EVENTS = 120000, VARIABLES = 49 };
+	struct rt_event *events = calloc(EVENTS, sizeof *events);
+	struct memory_trace memory;
+	struct rt_error err = {0};
+	ck_assert_ptr_nonnull(events);
+	/* Each of two threads has two accesses in a section of its own lock. */
+	for (uint32_t i = 0; i < EVENTS; i++) {
+		static const enum rt_op ops[] = {RT_OP_ACQUIRE, RT_OP_READ, RT_OP_WRITE, RT_OP_RELEASE};
+		enum rt_op op = ops[i / 2 % 4];
+		events[i] = (struct rt_event){.op = op,
+		                              .thread = i % 2,
+		                              .addr = rt_op_is_access(op) ? 0x1000 + 8 * (i % VARIABLES) : i % 2 + 1,
+		                              .arg = rt_op_is_access(op) ? 8 : 0,
+		                              .pc = i % 7,
+		                              .number = i + 1,
+		                              .stamp = i + 1};
+	}
+	struct rt_trace *trace = memory_trace(&memory, events, EVENTS, 2);
+	uint64_t base = analysis_memory(rt_trace_info(trace), &(struct model_size){0});
+	for (uint64_t more = 1 << 20; more <= 3 << 20; more += 1 << 18) {
+		struct taken taken = {.count = 0};
+		uint64_t allowed = base + more;
+		struct analysis_options options = {.kinds = 1u << ANOMALY_DEADLOCK, .memory = allowed};
+		options.model.admit = admit_up_to;
+		options.model.admit_arg = &allowed;
+		ck_assert_msg(!windows_analyze(trace, &options, take_need, &taken, &err), "%s", err.message);
+		ck_assert_uint_eq(taken.last, EVENTS);
+		ck_assert_uint_gt(taken.count, 1);
+		for (size_t i = 0; i + 1 < taken.count; i++)
+			ck_assert_uint_ge((taken.needs[i] - base) * 5, more * 4);
+	}
+	free(events);
+}
+END_TEST
+
 SUITE(window)
 {
 	Suite *s = suite_create("window");
@@ -414,6 +475,7 @@ SUITE(window)
 	tcase_add_loop_test(c, a_race_of_a_late_load_of_a_row_has_a_schedule_in_the_whole_trace, 0, 2);
 	tcase_add_test(c, a_window_knows_only_the_waits_that_locks_close);
 	tcase_add_test(c, a_window_does_not_know_what_came_before_a_wait);
+	tcase_add_test(c, windows_are_as_large_as_the_memory_allows);
 	tcase_add_test(c, a_window_has_no_schedule_of_what_reads_forbid);
 	suite_add_tcase(s, c);
 	return s;
