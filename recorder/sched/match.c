@@ -176,6 +176,15 @@ static bool is_atomic(unsigned op)
 	return op >= RT_OP_ATOMIC_LOAD && op <= RT_OP_ATOMIC_CAS_FAIL;
 }
 
+static bool is_goal_mark(const state_t *s, uint64_t mark)
+{
+	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++)
+		if (rt_follow_plan->goals[i].thread == (uint32_t)(s - states()) &&
+		    rt_follow_plan->goals[i].mark == mark)
+			return true;
+	return false;
+}
+
 /*
  * Events without a step, and turns of a spin, whose number need not be the same: those before the mark that this step
  * is. Such events are of locks that an annotation says are taken, of threads that a library makes for itself, and of
@@ -193,8 +202,10 @@ static uint64_t skipped(state_t *s, const struct rt_step *e)
 			s->mark = here;
 			return n;
 		}
+		bool plain = rt_follow_is_plain(op) && !is_goal_mark(s, s->mark); /* of such a turn */
+
 		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_HB_BEFORE && op != RT_OP_FORK &&
-		    !is_atomic(op))
+		    !is_atomic(op) && !plain)
 			break;
 		s->mark++;
 		n++;
@@ -218,15 +229,6 @@ static bool is_turn(const state_t *s, const struct rt_step *e)
  * is reached is looked at in the program itself, whatever came before.
  */
 enum { LEFT_OUT_MOST = 64, STRAYED_MOST = 64, OPEN_MOST = 8 };
-
-static bool is_goal_mark(const state_t *s, uint64_t mark)
-{
-	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++)
-		if (rt_follow_plan->goals[i].thread == (uint32_t)(s - states()) &&
-		    rt_follow_plan->goals[i].mark == mark)
-			return true;
-	return false;
-}
 
 /* True if a thread can do it without another one, and no other one depends on it alone. */
 static bool may_be_beside(unsigned op)
