@@ -132,6 +132,7 @@ struct rt_plan {
 	struct rt_plan_event actual;
 	uint32_t held; /* RT_PLAN_HOLD: the goal is reached, and the process with this number is stopped; 0: not yet */
 	uint32_t recorded_ms; /* by the maker: how long the recorded run took; 0: unknown */
+	uint32_t open;        /* CONFIRMED: 1: threads outside the deadlock could end it: the end of the run tells */
 };
 
 #endif

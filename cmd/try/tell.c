@@ -354,6 +354,20 @@ static bool tell_early_end(struct try *t, const struct run_end *end, struct repl
 	return run->why != NULL;
 }
 
+/* The threads waited for one another, and another one may have ended that. */
+static bool tell_open_end(const struct run_end *end, struct replay_run *run)
+{
+	char text[160];
+	struct words w;
+	if (!words_open(&w))
+		return false;
+	run->kind = end->kind == RUN_TIMEOUT ? OUTCOME_TIMEOUT : OUTCOME_DIVERGED;
+	replay_end_text(run, text, sizeof text);
+	fprintf(w.out, "the threads waited for one another, but not for ever: %s", text);
+	run->why = words_close(&w);
+	return run->why != NULL;
+}
+
 /* The place of a site: in the trace of the plan. NULL: unknown. */
 static const struct rt_frame *site_frame(struct try *t, const struct rt_plan_site *site)
 {
@@ -442,6 +456,8 @@ enum rt_status try_tell(struct try *t, struct replay_run *run, struct rt_error *
 	switch (t->plan->outcome) {
 	case RT_PLAN_CONFIRMED:
 		run->kind = OUTCOME_CONFIRMED;
+		if (t->plan->open && !t->plan->held && run->end != OUTCOME_DEADLOCK)
+			ok = tell_open_end(end, run);
 		break;
 	case RT_PLAN_DIVERGED:
 		run->kind = OUTCOME_DIVERGED;

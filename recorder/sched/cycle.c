@@ -36,8 +36,7 @@ static bool is_joined(const struct rt_step *e)
 	return false;
 }
 
-/* True if it waits for others at a barrier, or for a post of a semaphore that is zero: these are the goal's, by the
- * plan. */
+/* True if it waits for others at a barrier, or for a post of a semaphore that is zero. */
 static bool awaits_others(const struct rt_task *task)
 {
 	if (task->state == RT_BLOCKED && task->waits_op == RT_OP_BARRIER_LEAVE)
@@ -59,4 +58,15 @@ bool rt_follow_cycle_stands(void)
 			return false;
 	}
 	return rt_follow_plan->goal_count != 0;
+}
+
+bool rt_follow_cycle_is_open(void)
+{
+	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++) {
+		const struct rt_task *task = rt_follow_task(rt_follow_plan->goals[i].thread);
+
+		if (task && awaits_others(task))
+			return true;
+	}
+	return false;
 }

@@ -174,6 +174,7 @@ static void look_at_goal(void)
 		return;
 	}
 	write_states();
+	rt_follow_plan->open = rt_follow_plan->kind == RT_PLAN_DEADLOCK && rt_follow_cycle_is_open();
 	rt_follow_confirmed();
 }
 

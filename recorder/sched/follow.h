@@ -48,8 +48,10 @@ struct rt_task *rt_follow_task(uint32_t thread);
 /* The task, if it is one of the n. */
 struct rt_task *rt_follow_among(struct rt_task *const *enabled, unsigned n, const struct rt_task *task);
 
-/* True if each thread of the goal waits for a lock of another one, or for its end, so that none can ever go on. */
+/* True if each thread of the goal waits for a lock of another one, for its end, or for what it is to give. */
 bool rt_follow_cycle_stands(void);
+/* True if one of them waits for what threads outside the goal could give, too: a post, or an arrival. */
+bool rt_follow_cycle_is_open(void);
 /* What the step that a thread is about to execute is to its next mark. */
 enum meets rt_follow_compare(state_t *s, const struct rt_step *e);
 /* The step as an event of the plan. */

@@ -110,6 +110,47 @@ for id in D1 D2; do
 	holds 'any(.anomalies[]; .id == "'$id'" and .verdict == "confirmed")'
 done
 
+# The threads wait for one another, until a third one posts as it did not in the recorded run: that is no deadlock.
+cat >third.c <<'EOF'
+#include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t done;
+static void *work(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+	sem_post(&done);
+	return arg;
+}
+static void *helps(void *arg)
+{
+	if (arg)
+		sem_post(&done);
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	pthread_t worker, third;
+	sem_init(&done, 0, 0);
+	pthread_create(&worker, NULL, work, NULL);
+	pthread_create(&third, NULL, helps, argc > 1 ? argv : NULL);
+	usleep(300000);
+	pthread_mutex_lock(&lock);
+	sem_wait(&done);
+	pthread_mutex_unlock(&lock);
+	pthread_join(third, NULL);
+	return pthread_join(worker, NULL);
+}
+EOF
+gcc -g -O1 -fsanitize=thread third.c -o third -lpthread || exit 1
+run 0 record -o third.zst ./third
+run 0 replay --format json third.zst --anomaly D1
+holds '.anomalies[0] | .verdict == "confirmed" and .replay.results[0].end.kind == "deadlock"'
+run 1 replay --format json --attempts 1 third.zst --anomaly D1 -- ./third x
+holds '.anomalies[0] | .verdict == "proved" and .replay.outcome == "diverged" and (.replay.results[0].why | test("waited for one another, but not for ever: exit status 0"))'
+
 run 0 record -o shared.zst ./app shared
 run 0 analyze --format json shared.zst
 holds '.anomalies == []'

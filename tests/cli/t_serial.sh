@@ -16,7 +16,7 @@ same() {
 	local run first="" sum
 	rm -f same.zst
 	for ((run = 1; run <= $2; run++)); do
-		timeout 90 "$RACETRACE" record --serial=7 -o same.zst "./$1" >out 2>err </dev/null
+		timeout 300 "$RACETRACE" record --serial=7 -o same.zst "./$1" >out 2>err </dev/null
 		"$RACETRACE" dump same.zst >same.dump 2>/dev/null
 		sum=$(cksum <same.dump)
 		[ -n "$first" ] || cp same.dump first.dump
@@ -135,7 +135,7 @@ int main(void)
 END
 build spin.c spin
 for seed in 1 2 3; do
-	timeout 90 "$RACETRACE" record --serial=$seed -o s.zst ./spin >out 2>err
+	timeout 300 "$RACETRACE" record --serial=$seed -o s.zst ./spin >out 2>err
 	[ "$(cat out)" = 60 ] || wrong "seed $seed: spin loops print '$(cat out)', not 60: $(head -3 err)"
 done
 same spin 3
@@ -148,7 +148,7 @@ done
 # A thread ends in libgomp while others begin.
 build "$top/samples/openmp/teams.c" omp_teams
 for seed in 2 3 4; do
-	timeout 90 "$RACETRACE" record --serial=$seed -o t.zst ./omp_teams >out 2>err
+	timeout 300 "$RACETRACE" record --serial=$seed -o t.zst ./omp_teams >out 2>err
 	prints $'4\n12 2016 85344 126'
 done
 

@@ -186,7 +186,7 @@ build waits.c waits
 ends() {
 	local what=$1 expected=$2
 	shift 2
-	timeout 90 "$RACETRACE" record --serial=3 "$@" -o w.zst ./waits "$what" >out 2>err </dev/null
+	timeout 300 "$RACETRACE" record --serial=3 "$@" -o w.zst ./waits "$what" >out 2>err </dev/null
 	[ "$(cat out)" = "$expected" ] || wrong "waits $what prints '$(cat out)', not '$expected': $(head -3 err)"
 }
 ends cancelled 3
@@ -197,7 +197,7 @@ ends clock 1000000005 --fix-time
 
 # outcome WHAT END STATUS SIGNAL: how the run ends.
 outcome() {
-	timeout 90 "$RACETRACE" record --serial --outcome=outcome.json -o w.zst ./waits "$1" >out 2>err </dev/null
+	timeout 300 "$RACETRACE" record --serial --outcome=outcome.json -o w.zst ./waits "$1" >out 2>err </dev/null
 	[ "$(jq -r '"\(.end) \(.status) \(.signal)"' outcome.json)" = "$2 $3 $4" ] || wrong "waits $1: $(head -c 300 outcome.json) $(head -3 err)"
 }
 outcome itself deadlock null null
@@ -231,7 +231,7 @@ int main(void)
 }
 END
 build spins_on.c spins_on
-timeout 90 "$RACETRACE" record --serial --outcome=outcome.json -o w.zst ./spins_on 2>err
+timeout 300 "$RACETRACE" record --serial --outcome=outcome.json -o w.zst ./spins_on 2>err
 jq -e '.status == 3 and .steps < 3000' outcome.json >/dev/null || wrong "spins_on: $(jq -c '[.end, .status, .steps]' outcome.json)"
 
 # What another process may give is waited for: a semaphore that the child posts, a mutex and a lock that it holds. But a
@@ -306,7 +306,7 @@ int main(int argc, char **argv)
 END
 build shared.c shared
 for seed in 1 2; do
-	timeout 90 "$RACETRACE" record --serial=$seed -o w.zst ./shared >out 2>err
+	timeout 300 "$RACETRACE" record --serial=$seed -o w.zst ./shared >out 2>err
 	prints 'in time'
 done
 run 124 record --serial -o w.zst ./shared itself
@@ -343,7 +343,7 @@ int main(void)
 END
 build loops.c loops
 for seed in 1 2 3 4; do
-	timeout 90 "$RACETRACE" record --serial=$seed --strategy=pct --exit-sleep=1 -o w.zst ./loops >out 2>err
+	timeout 300 "$RACETRACE" record --serial=$seed --strategy=pct --exit-sleep=1 -o w.zst ./loops >out 2>err
 	status=$?
 	[ $status = 3 ] || wrong "loops, pct, seed $seed: status $status: $(head -n 3 err)"
 done
@@ -354,7 +354,7 @@ ${CC:-gcc} -g -O1 -fsanitize=thread -Wno-tsan "$top/tests/cases/serial_robust.c"
 survives() {
 	local strategy
 	for strategy in random pct; do
-		(ulimit -c 0; timeout 60 "$RACETRACE" record --serial=2 --strategy=$strategy --exit-sleep=50 --outcome=outcome.json -o w.zst ./robust "$1") \
+		(ulimit -c 0; timeout 300 "$RACETRACE" record --serial=2 --strategy=$strategy --exit-sleep=50 --outcome=outcome.json -o w.zst ./robust "$1") \
 			>out 2>err </dev/null
 		[ "$(cat out) $(jq -r .end outcome.json)" = "$2 $3" ] ||
 			wrong "robust $1, $strategy: '$(cat out)' and $(jq -r .end outcome.json), not '$2' and $3"
