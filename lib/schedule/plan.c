@@ -442,15 +442,19 @@ static void release(struct planner *p)
 enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *request, const struct rebuilt *rebuilt,
                          struct rt_plan **out, struct rt_error *err)
 {
+	struct plan_request moved = *request;
+	struct plan_run *runs;
 	struct planner p = {.trace = trace,
-	                    .request = request,
+	                    .request = &moved,
 	                    .rebuilt = rebuilt,
 	                    .err = err,
 	                    .thread_count = rt_trace_info(trace)->thread_count};
 	p.modules = rt_trace_modules(rebuilt ? rebuilt_trace(rebuilt) : trace, &p.module_count);
 	p.threads = calloc((size_t)p.thread_count + 1, sizeof *p.threads);
 	p.run_stops = calloc(request->run_count + 1, sizeof *p.run_stops);
-	enum rt_status status = p.threads && p.run_stops ? RT_OK : planner_no_memory(&p);
+	enum rt_status status = planner_arrivals(trace, &moved, &runs, err);
+	if (!status && (!p.threads || !p.run_stops))
+		status = planner_no_memory(&p);
 	for (uint32_t i = 0; !status && i < p.module_count; i++)
 		new_base(&p, i);
 	if (!status)
@@ -467,6 +471,7 @@ enum rt_status plan_make(struct rt_trace *trace, const struct plan_request *requ
 	if (!status)
 		status = planner_write(&p, out);
 	release(&p);
+	free(runs);
 	return status;
 }
 

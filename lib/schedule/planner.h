@@ -80,6 +80,12 @@ struct planner {
 	bool no_memory;
 };
 
+/*
+ * Moves each event of the goal at which a thread leaves a barrier to its arrival, and cuts the runs. *made: the new
+ * runs, owned by the caller; NULL: they are the request's own.
+ */
+enum rt_status planner_arrivals(struct rt_trace *trace, struct plan_request *q, struct plan_run **made,
+                                struct rt_error *err);
 /* Says that there is no memory for the plan. */
 enum rt_status planner_no_memory(struct planner *p);
 /* Index of the module that an address is in, RT_PLAN_NONE: in none. */

@@ -36,12 +36,11 @@ static bool is_joined(const struct rt_step *e)
 	return false;
 }
 
-/* True if it waits for others at a barrier, or for a post of a semaphore that is zero. */
+/* True if it comes to a barrier, or waits for a post of a semaphore that is zero. */
 static bool awaits_others(const struct rt_task *task)
 {
-	if (task->state == RT_BLOCKED && task->waits_op == RT_OP_BARRIER_LEAVE)
-		return true;
-	return task->next.op == RT_OP_SEM_WAIT && rt_step_waits(&task->next) && rt_sem_is_zero(task->next.object);
+	return task->next.op == RT_OP_BARRIER_ARRIVE ||
+	       (task->next.op == RT_OP_SEM_WAIT && rt_step_waits(&task->next) && rt_sem_is_zero(task->next.object));
 }
 
 /* Each thread is at a wait that another one of them blocks, so none can ever go on. */

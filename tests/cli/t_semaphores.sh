@@ -151,6 +151,13 @@ holds '.anomalies[0] | .verdict == "confirmed" and .replay.results[0].end.kind =
 run 1 replay --format json --attempts 1 third.zst --anomaly D1 -- ./third x
 holds '.anomalies[0] | .verdict == "proved" and .replay.outcome == "diverged" and (.replay.results[0].why | test("waited for one another, but not for ever: exit status 0"))'
 
+# So is one with a wait at a barrier, where the threads would go on if all came.
+gcc -g -O1 -fsanitize=thread "$top/samples/more/wait_lock.c" -o wait_lock -lpthread || exit 1
+run 0 record -o wait_lock.zst ./wait_lock
+run 0 replay --format json wait_lock.zst
+holds '[.anomalies[] | [.verdict, .replay.results[0].end.kind]] | unique == [["confirmed", "deadlock"]]'
+holds '[.anomalies[].events[].op] | index("barrier-leave")'
+
 run 0 record -o shared.zst ./app shared
 run 0 analyze --format json shared.zst
 holds '.anomalies == []'
