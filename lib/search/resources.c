@@ -238,7 +238,8 @@ static void list(struct finding *f)
 	for (uint32_t i = 0; i < f->count; i++)
 		if (f->wanted[f->all[i].resource])
 			f->all[w->count++] = f->all[i];
-	qsort(f->all, w->count, sizeof *f->all, by_thread);
+	if (f->all)
+		qsort(f->all, w->count, sizeof *f->all, by_thread);
 	w->gives = f->all;
 	for (uint32_t i = 0; i < w->count; i++)
 		w->first[w->gives[i].thread + 1]++;
