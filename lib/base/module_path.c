@@ -11,10 +11,11 @@ const char *module_name(const char *path)
 
 /* Prefixes of names; a version may follow. */
 static const char *const system_names[] = {
-    "ld-linux",   "ld-musl", "ld.so",     "libc.",        "libc-",    "libm.",        "libm-",    "libmvec",
-    "libpthread", "libdl.",  "libdl-",    "librt.",       "librt-",   "libutil.",     "libutil-", "libresolv",
-    "libnsl",     "libanl",  "libnss_",   "libthread_db", "libgcc_s", "libstdc++",    "libc++",   "libunwind",
-    "libgomp",    "libomp",  "libatomic", "libquadmath",  "libtsan.", "libracetrace."};
+    "ld-linux",  "ld-musl",       "ld.so",       "libc.",      "libc-",       "libm.",        "libm-",
+    "libmvec",   "libpthread",    "libdl.",      "libdl-",     "librt.",      "librt-",       "libutil.",
+    "libutil-",  "libresolv",     "libnsl",      "libanl",     "libnss_",     "libthread_db", "libgcc_s",
+    "libstdc++", "libc++",        "libunwind",   "libgomp",    "libomp",      "libatomic",    "libquadmath",
+    "libtsan.",  "libracetrace.", "libgfortran", "libgphobos", "libgdruntime"};
 
 bool module_is_system(const char *path)
 {
