@@ -16,7 +16,7 @@ struct owner {
 	uint32_t thread; /* its number; 0: none has accessed the page; OWNER_SHARED: several have */
 	uint32_t count;  /* of its accesses, up to OWNER_LONG */
 };
-enum { OWNER_LONG = 1024 };
+enum { OWNER_LONG = 16384 };
 #define OWNER_SHARED UINT32_MAX
 
 extern struct owner *owner_tables[1 << OWNER_TABLES_BITS];

@@ -7,7 +7,7 @@ racetrace=$RACETRACE
 [ -x "$(dirname "$racetrace")/../lib/racetrace/valgrind/racetrace-amd64-linux" ] || exit 0
 cat >app.c <<'C'
 #include <pthread.h>
-enum { CELLS = 1024, ROUNDS = 3000 };
+enum { CELLS = 1024, ROUNDS = 20000 };
 static volatile int page[CELLS] __attribute__((aligned(4096)));
 static void *meet(void *arg)
 {
@@ -42,11 +42,11 @@ line() {
 at() { # LINE: the values of its accesses, "-" for none
 	sed -n "s/^$1\$/-/p; s/^$1 =//p" accesses
 }
-[ "$(at "$(line alone)" | grep -c '')" = 3000 ] || wrong "accesses are missing: $(at "$(line alone)" | grep -c '')"
+[ "$(at "$(line alone)" | grep -c '')" = 20000 ] || wrong "accesses are missing: $(at "$(line alone)" | grep -c '')"
 [ "$(at "$(line alone)" | head -n 1)" = 1 ] || wrong "no value at the start: $(at "$(line alone)" | head -n 1)"
 [ "$(at "$(line alone)" | tail -n 1)" = - ] || wrong "a value of memory that one thread had for long: $(at "$(line alone)" | tail -n 1)"
 [ "$(at "$(line other)")" = 7777 ] || wrong "the other thread's value: $(at "$(line other)")"
-[ "$(at "$(line together)")" = 3000 ] || wrong "a value behind it: $(at "$(line together)")"
+[ "$(at "$(line together)")" = 20000 ] || wrong "a value behind it: $(at "$(line together)")"
 [ "$(at "$(line seen)" | tail -n 1)" = 7777 ] || wrong "what ends the loop: $(at "$(line seen)")"
 [ "$(at "$(line seen)" | head -n 1)" = - ] || wrong "a value before the page is shared: $(at "$(line seen)")"
 exit $fail
