@@ -1,8 +1,8 @@
 /*
  * The partial order relation of PECAN's constraint model, extended to the synchronisation of C programs: program order,
  * fork, join, notify to wait, barriers, semaphores, once, release and acquire of atomics, annotations; not locks, nor
- * semaphores that are used as such. Other
- * orders are built on it: hybrid adds locksets; hb adds lock edges; shb adds hb's edges and last write to read.
+ * semaphores that are used as such. Other orders are built on it: hybrid adds locksets; hb adds lock edges; shb adds
+ * hb's edges and last write to read.
  */
 #ifndef LIB_RELATION_POR_H
 #define LIB_RELATION_POR_H

@@ -1,7 +1,7 @@
 /*
  * The blocks that any address is in, or was in last; see describe_parts.h. What is asked of a later stretch of a trace
  * is not known when its allocations are read. Pieces of memory are in a treap (Seidel, Aragon, Algorithmica 1996) by
- * their addresses, as the number of blocks may grow with the trace.
+ * their addresses: a sorted array would move 4 MB at each allocation among 100,000 blocks.
  */
 #include "lib/report/describe_parts.h"
 

@@ -112,8 +112,7 @@ struct model_object {
 	uint64_t addr;
 	enum model_object_kind kind;
 	bool stray; /* OBJECT_LOCK: when the trace ends, a thread other than its holder has released it */
-	bool lock;  /* OBJECT_SEMAPHORE: it is used as a lock, see semaphores.c; its waits and posts take and release it
-	             */
+	bool lock;  /* OBJECT_SEMAPHORE: it is used as one (semaphores.c): waits take it, posts release it */
 };
 
 struct model_lock {

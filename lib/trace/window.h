@@ -37,8 +37,8 @@ struct window {
 	uint64_t first, last;          /* numbers of its events in the whole trace */
 	uint32_t opening;              /* number of the events that come before them in the window */
 	bool whole_begins, whole_ends; /* with it */
-	const struct rt_mark
-	    *from;     /* of its first event or before that, until another window is opened; NULL: the beginning */
+	/* Of its first event or before that, until another window is opened; NULL: the beginning. */
+	const struct rt_mark *from;
 	bool doubtful; /* the state in which it begins is not certain: it shows nothing for certain */
 };
 
