@@ -354,8 +354,8 @@ static bool tell_early_end(struct try *t, const struct run_end *end, struct repl
 	return run->why != NULL;
 }
 
-/* The threads waited for one another, and another one may have ended that. */
-static bool tell_open_end(const struct run_end *end, struct replay_run *run)
+/* The threads waited for one another, and another one has ended that, or may still do so. */
+static bool tell_open_end(const struct try *t, const struct run_end *end, struct replay_run *run)
 {
 	char text[160];
 	struct words w;
@@ -363,7 +363,11 @@ static bool tell_open_end(const struct run_end *end, struct replay_run *run)
 		return false;
 	run->kind = end->kind == RUN_TIMEOUT ? OUTCOME_TIMEOUT : OUTCOME_DIVERGED;
 	replay_end_text(run, text, sizeof text);
-	fprintf(w.out, "the threads waited for one another, but not for ever: %s", text);
+	if (end->kind == RUN_TIMEOUT)
+		fprintf(w.out, "after %u ms: the threads wait for one another, but another one still runs",
+		        t->o.timeout_ms);
+	else
+		fprintf(w.out, "the threads waited for one another, but not for ever: %s", text);
 	run->why = words_close(&w);
 	return run->why != NULL;
 }
@@ -457,7 +461,7 @@ enum rt_status try_tell(struct try *t, struct replay_run *run, struct rt_error *
 	case RT_PLAN_CONFIRMED:
 		run->kind = OUTCOME_CONFIRMED;
 		if (t->plan->open && !t->plan->held && run->end != OUTCOME_DEADLOCK)
-			ok = tell_open_end(end, run);
+			ok = tell_open_end(t, end, run);
 		break;
 	case RT_PLAN_DIVERGED:
 		run->kind = OUTCOME_DIVERGED;

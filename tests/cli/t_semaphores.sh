@@ -126,7 +126,10 @@ static void *work(void *arg)
 }
 static void *helps(void *arg)
 {
-	if (arg)
+	char **arguments = arg;
+	while (arguments && *arguments[1] == 'r')
+		usleep(1000);
+	if (arguments)
 		sem_post(&done);
 	return arg;
 }
@@ -150,6 +153,8 @@ run 0 replay --format json third.zst --anomaly D1
 holds '.anomalies[0] | .verdict == "confirmed" and .replay.results[0].end.kind == "deadlock"'
 run 1 replay --format json --attempts 1 third.zst --anomaly D1 -- ./third x
 holds '.anomalies[0] | .verdict == "proved" and .replay.outcome == "diverged" and (.replay.results[0].why | test("waited for one another, but not for ever: exit status 0"))'
+run 1 replay --format json --attempts 1 --timeout 2 third.zst --anomaly D1 -- ./third runs
+holds '.anomalies[0] | .verdict == "proved" and .replay.outcome == "timeout" and (.replay.results[0].why | test("wait for one another, but another one still runs"))'
 
 # So is one with a wait at a barrier, where the threads would go on if all came.
 gcc -g -O1 -fsanitize=thread "$top/samples/more/wait_lock.c" -o wait_lock -lpthread || exit 1
