@@ -335,7 +335,7 @@ static enum rt_status search_within(struct analysis *a, const struct analysis_op
 	memory_fit(&of_all, info, &a->model->size, options->memory, options->report_memory);
 	a->jobs = memory_jobs(info, &a->model->size, options->available, options->jobs ? options->jobs : 1);
 	c->lazy->memory = memory_fit(&a->limits, info, &a->model->size, memory, options->report_memory);
-	/* If no bound was asked for, what a search keeps is bounded by what there is, and what is listed by no more. */
+	/* Without --max-memory the available memory bounds what a search keeps; what is listed keeps its limits. */
 	struct limits listed = a->limits;
 	if (!memory)
 		c->lazy->memory = memory_fit(&listed, info, &a->model->size, options->available, 0);

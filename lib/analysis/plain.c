@@ -13,6 +13,17 @@ static const struct rt_module *plain_module(const struct model *m, uint32_t e)
 	return module && module->plain && !module_is_system(module->path) ? module : NULL;
 }
 
+/* True if an event may be of such a module. */
+static bool has_plain(const struct rt_trace *trace)
+{
+	size_t n;
+	const struct rt_module *modules = rt_trace_modules(trace, &n);
+	for (size_t i = 0; i < n; i++)
+		if (modules[i].plain && !module_is_system(modules[i].path))
+			return true;
+	return false;
+}
+
 /* Programs are mapped below their libraries. */
 static bool is_host(const struct rt_trace *trace)
 {
@@ -113,7 +124,7 @@ bool plain_cap(const struct model *m, struct anomaly_list *list)
 	struct sections sections = {0};
 	if (info->binary) /* what is not instrumented was seen nevertheless */
 		return true;
-	bool ok = info->sync_only || sections_find(&sections, m);
+	bool ok = info->sync_only || !has_plain(m->trace) || sections_find(&sections, m);
 	for (size_t i = 0; ok && i < list->count; i++) {
 		cap_race(m, host, &list->items[i]);
 		cap_proved(&sections, &list->items[i]);

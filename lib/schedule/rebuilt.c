@@ -6,6 +6,7 @@
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/schedule/variables.h"
+#include "lib/trace/modules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,15 +79,6 @@ static bool see(struct rebuilt_seen **all, uint64_t pc, unsigned op, bool *no_me
 	return s;
 }
 
-/* True if it is in one of the trace's modules. */
-static bool is_in_module(const struct rt_trace *trace, uint64_t address)
-{
-	size_t n;
-	const struct rt_module *m = rt_trace_modules(trace, &n);
-	size_t low = lower_bound(middle, 0, n, m[middle].end <= address);
-	return low < n && m[low].start <= address;
-}
-
 /* variables: NULL if they are not asked for. */
 static enum rt_status gather(struct rt_trace *trace, struct positions *list, struct variables *variables,
                              struct rt_error *err)
@@ -97,7 +89,7 @@ static enum rt_status gather(struct rt_trace *trace, struct positions *list, str
 	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && !no_memory; e = rt_pass_next(&pass)) {
 		if (e->pc && see(&all, e->pc, e->op, &no_memory))
 			no_memory = !add_position(list, trace, e->pc, e->op);
-		if (variables && is_in_module(trace, e->addr))
+		if (variables && module_at(trace, e->addr))
 			no_memory |= !variables_add(variables, e->addr);
 	}
 	HASH_FREE(all);
@@ -277,9 +269,8 @@ static bool match_modules(struct rebuilt *b)
 static uint64_t in_same_module(const struct rebuilt *b, uint64_t address)
 {
 	size_t n;
-	const struct rt_module *before = rt_trace_modules(b->before, &n);
-	size_t i = lower_bound(middle, 0, n, before[middle].end <= address);
-	return i < n && before[i].start <= address && b->starts[i] ? b->starts[i] + (address - before[i].start) : 0;
+	const struct rt_module *all = rt_trace_modules(b->before, &n), *in = module_at(b->before, address);
+	return in && b->starts[in - all] ? b->starts[in - all] + (address - in->start) : 0;
 }
 
 /* ---- Public ---- */
@@ -343,7 +334,7 @@ uint64_t rebuilt_pc(const struct rebuilt *b, uint64_t pc, unsigned op, size_t i)
 uint64_t rebuilt_address(const struct rebuilt *b, uint64_t address)
 {
 	uint64_t same = in_same_module(b, address);
-	if (same || !is_in_module(b->before, address))
+	if (same || !module_at(b->before, address))
 		return same;
 	return variables_find(b->variables, b->before, address);
 }

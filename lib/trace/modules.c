@@ -1,14 +1,16 @@
 /* The module of an address; see modules.h. */
 #include "lib/trace/modules.h"
 
+#include "lib/base/lower_bound.h"
+
 #include <string.h>
 
 const struct rt_module *module_at(const struct rt_trace *trace, uint64_t pc)
 {
 	size_t n;
 	const struct rt_module *m = rt_trace_modules(trace, &n);
-	for (size_t i = n; i-- > 0;)
-		if (pc >= m[i].start && pc < m[i].end)
+	for (size_t i = lower_bound(k, 0, n, m[k].start <= pc); i-- > 0;)
+		if (pc < m[i].end)
 			return &m[i];
 	return NULL;
 }
