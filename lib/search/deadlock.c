@@ -1,14 +1,14 @@
 /*
- * Deadlocks: cycles of the lock graph, after Goodlock (Havelund, SPIN 2000; Bensalem and Havelund, 2005), with joins.
+ * Deadlocks: cycles of the lock graph, after Goodlock (Havelund, SPIN 2000; Bensalem and Havelund, 2005), with all that
+ * threads wait for (resources.h).
  *
- * A join wants its thread's end, which that thread holds as if it were a lock. Waits (acquires and joins) that agree in
- * thread, lock wanted, locks held and site are one group. A cycle is a sequence of groups of different threads in which
- * each wants, in an excluding mode, a lock that the next one holds, and the last one a lock that the first one holds.
- * No two hold a common lock in excluding modes (a guard: they would never meet). Its instances are one wait a group,
- * none of which the partial order relation puts before the others' threads come to theirs. Of a group, those unordered
- * with a given wait are a window. Its ends only move forward, so that instances are counted without looking at all
- * tuples. The end of a wait takes its mutex again and so is an acquire of it; an acquire or a join that may give up
- * (timed, or a try) waits for no thread, but others may wait for what it holds.
+ * Waits that agree in thread, resource wanted, resources held and site are one group. A cycle is a sequence of groups
+ * of different threads in which each wants, in an excluding mode, a resource that the next one has, and the last one a
+ * resource that the first one has. No two hold a common lock in excluding modes (a guard: they would never meet). Its
+ * instances are one wait a group, none of which the partial order relation puts before the others' threads come to
+ * theirs. Of a group, those unordered with a given wait are a window. Its ends only move forward, so that instances are
+ * counted without looking at all tuples. The end of a wait takes its mutex again and so is an acquire of it; a wait
+ * that may give up (timed, or a try) waits for no thread, but others may wait for what its thread has.
  *
  * Threads that do wait for one another when the trace ends (stuck.h) are observed.
  *
@@ -316,8 +316,7 @@ static void choose(struct deadlock_finder *s, uint32_t i)
 		high = end < high ? end : high;
 	}
 	bool last = i + 1 == s->length;
-	bool plain = s->plain;
-	if (last && low < high && s->deadlock && plain)
+	if (last && low < high && s->deadlock && s->plain)
 		found_count(s->deadlock, high - low);
 	for (; low < high && !s->found.failed; low++) {
 		if (!look(s))
@@ -325,13 +324,13 @@ static void choose(struct deadlock_finder *s, uint32_t i)
 		s->tuple[i] = s->members[low];
 		if (!i)
 			s->event_instances = 0;
-		if (!plain && !needs_it(s, i))
+		if (!s->plain && !needs_it(s, i))
 			continue;
-		if (!plain && last && s->deadlock)
+		if (!s->plain && last && s->deadlock)
 			found_count(s->deadlock, 1);
 		if (!last)
 			choose(s, i + 1);
-		else if (!add_tuple(s) && plain)
+		else if (!add_tuple(s) && s->plain)
 			return; /* what is only counted needs no look at each */
 	}
 }

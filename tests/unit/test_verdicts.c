@@ -273,7 +273,7 @@ static bool waits_for(const struct oracle_trace *t, int i, int k)
 		       count_before(t, t->events[k].thread, RT_OP_ONCE_END, e->addr, k);
 	if (e->op == RT_OP_BARRIER_LEAVE || (e->op == RT_OP_SEM_WAIT && !oracle_acquires(e)))
 		return lacks(t, i, k);
-	return e->thread != t->events[k].thread && keeps_out(t, k, e);
+	return keeps_out(t, k, e);
 }
 
 struct cycle {
@@ -294,8 +294,8 @@ static bool is_ring(const struct oracle_trace *t, const struct cycle *c)
 	return true;
 }
 
-/* Threads that wait for one another, two or three of them: for locks, and for a thread's end. *joins: rings with such.
- */
+/* Threads that wait for one another, two or three of them. *joins: waits for a thread's end in them; *others: waits for
+ * a post, at a barrier or for a once-routine. */
 static uint64_t check_deadlocks(const struct reduced *r, const struct analysis *a, uint64_t *joins, uint64_t *others)
 {
 	const struct oracle_trace *t = &r->t;
@@ -347,7 +347,7 @@ START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 		analysis_free(a);
 	}
 	assert_enough(tally.shown, 1, TRACES);
-	/* Few accesses are in those with an eye to deadlocks. */
+	/* These are for deadlocks, and have few accesses. */
 	bool sparse = mixes[_i] & ORACLE_DENSE && mixes[_i] & ORDERING;
 	if (!sparse)
 		assert_enough(tally.conditional, 1, TRACES);
