@@ -99,10 +99,7 @@ struct rt_plan_thread_state {
 	uint64_t strayed;                 /* steps beside its marks since the last one */
 	uint64_t stray_step;              /* number of the last one of them */
 	struct rt_plan_event next, stray; /* what it is about to do; the first step beside its marks */
-	struct rt_plan_held {
-		uint64_t lock; /* 0: free */
-		uint32_t shared, reserved;
-	} held[RT_PLAN_HELD];
+	uint64_t held[RT_PLAN_HELD];      /* locks; 0: free */
 	/* Accesses since its last synchronisation. */
 	struct rt_plan_recent {
 		uint64_t pc, object;

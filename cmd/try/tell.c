@@ -197,7 +197,7 @@ static uint32_t holder_of(const struct try *t, uint64_t lock, uint32_t but)
 	const struct rt_plan_thread_state *states = PART(t, const struct rt_plan_thread_state, states);
 	for (uint32_t i = 0; i < t->plan->thread_count; i++)
 		for (unsigned k = 0; k < RT_PLAN_HELD && i != but; k++)
-			if (lock && states[i].held[k].lock == lock)
+			if (lock && states[i].held[k] == lock)
 				return i;
 	return RT_PLAN_NONE;
 }

@@ -50,7 +50,9 @@ struct rt_task *rt_follow_among(struct rt_task *const *enabled, unsigned n, cons
 
 /* True if each thread of the goal waits for a lock of another one, for its end, or for what it is to give. */
 bool rt_follow_cycle_stands(void);
-/* True if one of them waits for what threads outside the goal could give, too: a post, or an arrival. */
+/* True if the thread waits for what threads outside the goal could give, too: a post, or an arrival. */
+bool rt_follow_awaits_any(const struct rt_task *task);
+/* True if one of the goal's does. */
 bool rt_follow_cycle_is_open(void);
 /* What the step that a thread is about to execute is to its next mark. */
 enum meets rt_follow_compare(state_t *s, const struct rt_step *e);
@@ -60,8 +62,6 @@ struct rt_plan_event rt_follow_event(const struct rt_step *e);
 void rt_follow_executes(state_t *s, const struct rt_step *e, enum meets meets);
 /* A thread that has found out that its step cannot be done yet is before its mark again. */
 void rt_follow_retract(state_t *s, const struct rt_task *task);
-/* The thread's entry for a lock, 0 for a free one; NULL: it has none. */
-struct rt_plan_held *rt_follow_held(state_t *s, uint64_t lock);
 /* True if the step is of a site's operation, at one of its positions. */
 bool rt_follow_is_at(const struct rt_plan_site *site, const struct rt_step *e);
 /* True if it is an access that is not atomic. */

@@ -134,12 +134,24 @@ static bool same_object(const struct rt_step *e, const struct rt_plan_mark *mark
 	return is_object(e, learned[mark->base] + mark->offset);
 }
 
-struct rt_plan_held *rt_follow_held(state_t *s, uint64_t lock)
+/* The thread's entry for a lock, 0 for a free one; NULL: it has none. */
+static uint64_t *held(state_t *s, uint64_t lock)
 {
 	for (unsigned i = 0; i < RT_PLAN_HELD; i++)
-		if (s->held[i].lock == lock)
+		if (s->held[i] == lock)
 			return &s->held[i];
 	return NULL;
+}
+
+/* The step takes its lock, if there is room, or gives it back. */
+static void hold(state_t *s, const struct rt_step *e)
+{
+	uint64_t *h = held(s, e->object);
+
+	if (!h && e->op != RT_OP_RELEASE)
+		h = held(s, 0);
+	if (h)
+		*h = e->op == RT_OP_RELEASE ? 0 : e->object;
 }
 
 static struct rt_plan_recent *recent(state_t *s, const struct rt_step *e)
@@ -158,7 +170,7 @@ static bool is_repeat(state_t *s, const struct rt_step *e)
 /* Inner levels of a recursive lock are no events; of their releases there is not even a step. */
 static bool is_inner(state_t *s, const struct rt_step *e)
 {
-	return (e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED) && rt_follow_held(s, e->object);
+	return rt_step_acquires(e) && held(s, e->object);
 }
 
 static const struct rt_plan_site *site_of(const struct rt_plan_mark *mark)
@@ -350,8 +362,6 @@ enum meets rt_follow_compare(state_t *s, const struct rt_step *e)
 
 void rt_follow_executes(state_t *s, const struct rt_step *e, enum meets meets)
 {
-	struct rt_plan_held *h;
-
 	if (s == &rt_follow_nobody)
 		return;
 	s->done = e->count;
@@ -375,25 +385,13 @@ void rt_follow_executes(state_t *s, const struct rt_step *e, enum meets meets)
 		return;
 	for (unsigned i = 0; i < RT_PLAN_RECENT; i++)
 		s->recent[i].pc = 0;
-	if ((e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED) && (meets == IS_MARK || is_inner(s, e))) {
-		h = rt_follow_held(s, e->object);
-		if (!h)
-			h = rt_follow_held(s, 0);
-		if (h) {
-			h->lock = e->object;
-			h->shared = e->op == RT_OP_ACQUIRE_SHARED;
-		}
-	} else if (e->op == RT_OP_RELEASE) {
-		h = rt_follow_held(s, e->object);
-		if (h) {
-			h->lock = 0;
-		}
-	}
+	if (e->op == RT_OP_RELEASE || (rt_step_acquires(e) && (meets == IS_MARK || is_inner(s, e))))
+		hold(s, e);
 }
 
 void rt_follow_retract(state_t *s, const struct rt_task *task)
 {
-	struct rt_plan_held *h = rt_follow_held(s, task->next.object);
+	uint64_t *h = held(s, task->next.object);
 
 	if (s == &rt_follow_nobody || task->state != RT_BLOCKED || !is_between(s, task) || !s->was_mark ||
 	    task->next.op == RT_OP_WAIT_BEGIN || task->next.op == RT_OP_BARRIER_ARRIVE)
@@ -403,6 +401,6 @@ void rt_follow_retract(state_t *s, const struct rt_task *task)
 		return;
 	s->done = UINT64_MAX;
 	s->mark--;
-	if (h && (task->next.op == RT_OP_ACQUIRE || task->next.op == RT_OP_ACQUIRE_SHARED))
-		h->lock = 0;
+	if (h && rt_step_acquires(&task->next))
+		*h = 0;
 }

@@ -17,15 +17,9 @@ bool rt_sched_is_held(const struct rt_task *t)
 
 	if (t->next.op == RT_OP_JOIN)
 		return rt_sched_task((uint32_t)t->next.object) != NULL;
-	uint64_t lock = t->next.op == RT_OP_WAIT_END ? t->next.arg : t->next.object;
-
-	for (const struct rt_task *other = rt_sched.first; other; other = other->after) {
-		const struct rt_thread *data = other->data;
-
-		for (unsigned i = 0; other != t && data && data != t->data && i < data->held_count; i++)
-			if (data->held[i].lock == lock && !(shared && data->held[i].shared))
-				return true;
-	}
+	for (const struct rt_task *other = rt_sched.first; other; other = other->after)
+		if (other != t && other->data != t->data && rt_sched_keeps(other, rt_step_lock(&t->next), shared))
+			return true;
 	return false;
 }
 

@@ -236,22 +236,14 @@ static bool passes_race(struct rt_task *t, struct rt_task *const *enabled, unsig
 
 /* ---- Deadlocks ---- */
 
-/* True if the step may wait for another thread, for as long as it takes: for its lock, or for its end. */
-static bool waits(const struct rt_step *step)
+/* The thread that this one waits for; NULL: none. */
+static const struct rt_task *awaited(const struct rt_task *t)
 {
-	return rt_step_waits(step) || (step->op == RT_OP_JOIN && !(step->flags & RT_F_TIMED));
-}
+	const struct rt_task *other = rt_sched.first;
 
-/* The thread that holds the lock, or the one that is joined. */
-static struct rt_task *awaited(const struct rt_step *step)
-{
-	struct rt_task *t = rt_sched.first;
-
-	if (step->op == RT_OP_JOIN)
-		return rt_sched_task((uint32_t)step->object);
-	while (t && !rt_sched_holds(t, step->object))
-		t = t->after;
-	return t;
+	while (other && !rt_sched_waits_for(t, other))
+		other = other->after;
+	return other;
 }
 
 /* The thread has come to a place, and closes a circle of threads each of which waits for a lock, or the end, of the
@@ -263,15 +255,12 @@ static void look_for_circle(const struct rt_task *t)
 	unsigned length = 0;
 
 	do {
-		at = waits(&at->next) ? awaited(&at->next) : NULL;
+		at = awaited(at);
 		if (!at || (at != t && rt_sched_place(&at->next, 0) == RT_NO_PLACE))
 			return;
 	} while (at != t && ++length < rt_sched.live);
-	if (at == t && length > 0) {
-		const struct rt_task *other = awaited(&t->next);
-
-		created(t, other, 0);
-	}
+	if (at == t && length > 0)
+		created(t, awaited(t), 0);
 }
 
 /* ---- The strategy ---- */
@@ -297,7 +286,7 @@ static bool may_be_in_circle(const struct rt_task *t)
 	for (unsigned i = 0; i < RT_TAKEN_MAX; i++)
 		holds |= t->taken[i] != 0;
 
-	return (rt_step_acquires(&t->next) || waits(&t->next)) && (holds || rt_sched_random() % 2);
+	return (rt_step_acquires(&t->next) || rt_step_waits(&t->next)) && (holds || rt_sched_random() % 2);
 }
 
 /* The thread, which was chosen at random, executes its step; otherwise it is postponed. */

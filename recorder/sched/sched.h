@@ -55,6 +55,10 @@ bool rt_sched_jump(void);
 uint64_t rt_sched_real_ns(clockid_t clock);
 /* The task's wait, which is about to begin, ends at this time. */
 void rt_sched_set_alarm(struct rt_task *t, struct rt_until until);
+/* What the step takes: the object, or the mutex at the end of a wait. */
+uint64_t rt_step_lock(const struct rt_step *step);
+/* True if the task holds the lock, so that another one cannot take it, or take it shared. By what events say. */
+bool rt_sched_keeps(const struct rt_task *task, uint64_t lock, bool shared);
 /* True if another thread holds what the task's step takes, by what events say. */
 bool rt_sched_is_held(const struct rt_task *t);
 /* True if the thread finds out by a try whether it can do what it waits for. */

@@ -56,34 +56,26 @@ static bool find_race(struct rt_task *const *tasks, unsigned n)
 	return false;
 }
 
-/* True if a thread, for as long as it takes, waits for what the other one holds, or for its end. */
-static bool waits_for(const struct rt_task *t, const struct rt_task *other)
-{
-	const struct rt_step *next = &t->next;
-
-	if (t == other || next->flags & RT_F_TIMED || next->op == RT_OP_ACQUIRE_SHARED)
-		return false;
-	if (next->op == RT_OP_JOIN)
-		return rt_sched_task((uint32_t)next->object) == other;
-	return rt_step_waits(next) && rt_sched_holds(other, next->object);
-}
-
 /* Follows which thread each one waits for. */
 static bool find_cycle(struct rt_task *const *tasks, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		const struct rt_task *at = tasks[i];
+		bool open = false;
 
 		for (unsigned length = 0; length < n; length++) {
 			unsigned k = 0;
 
-			while (k < n && !waits_for(at, tasks[k]))
+			while (k < n && !rt_sched_waits_for(at, tasks[k]))
 				k++;
 			if (k == n)
 				break;
 			at = tasks[k];
-			if (at == tasks[i])
-				return length > 0;
+			open |= rt_follow_awaits_any(at);
+			if (at == tasks[i]) {
+				rt_follow_plan->open = open;
+				return true;
+			}
 		}
 	}
 	return false;

@@ -58,22 +58,34 @@ struct rt_task *rt_sched_wakes_any(struct rt_task *signaller, struct rt_task *co
 	return rt_sched_any(waiters, n);
 }
 
-bool rt_sched_holds(const struct rt_task *task, uint64_t lock)
+bool rt_sched_keeps(const struct rt_task *task, uint64_t lock, bool shared)
 {
 	const struct rt_thread *data = task->data;
 
 	for (unsigned i = 0; data && i < data->held_count; i++)
-		if (data->held[i].lock == lock)
+		if (data->held[i].lock == lock && !(shared && data->held[i].shared))
 			return true;
-	return rt_sched_took_last(task, lock);
+	return false;
 }
 
-bool rt_sched_took_last(const struct rt_task *task, uint64_t object)
+/* True if it took the last token of the semaphore, which none has posted since, or runs the once-routine. */
+static bool took_last(const struct rt_task *task, uint64_t object)
 {
 	for (unsigned i = 0; i < RT_TAKEN_MAX; i++)
 		if (object && task->taken[i] == object)
 			return true;
 	return false;
+}
+
+bool rt_sched_waits_for(const struct rt_task *t, const struct rt_task *other)
+{
+	const struct rt_step *s = &t->next;
+
+	if (t == other || !rt_step_waits(s))
+		return false;
+	if (s->op == RT_OP_JOIN)
+		return rt_sched_task((uint32_t)s->object) == other;
+	return rt_sched_keeps(other, rt_step_lock(s), s->op == RT_OP_ACQUIRE_SHARED) || took_last(other, s->object);
 }
 
 bool rt_sched_has_sleeper(void)
@@ -151,7 +163,15 @@ bool rt_step_acquires(const struct rt_step *s)
 
 bool rt_step_waits(const struct rt_step *s)
 {
-	return !(s->flags & RT_F_TIMED) && (rt_step_acquires(s) || s->op == RT_OP_SEM_WAIT || s->op == RT_OP_ONCE_SEEN);
+	if (s->op == RT_OP_WAIT_END)
+		return true; /* to the mutex, whatever ended the wait */
+	return !(s->flags & RT_F_TIMED) &&
+	       (rt_step_acquires(s) || s->op == RT_OP_SEM_WAIT || s->op == RT_OP_ONCE_SEEN || s->op == RT_OP_JOIN);
+}
+
+uint64_t rt_step_lock(const struct rt_step *s)
+{
+	return s->op == RT_OP_WAIT_END ? s->arg : s->object;
 }
 
 bool rt_steps_race(const struct rt_step *a, const struct rt_step *b)

@@ -136,12 +136,13 @@ static inline struct rt_task *rt_sched_highest(struct rt_task *const *tasks, uns
 }
 /* A strategy's `wakes` by chance. */
 struct rt_task *rt_sched_wakes_any(struct rt_task *signaller, struct rt_task *const *waiters, unsigned n);
-/* True if the thread holds the lock, shared or not. */
-bool rt_sched_holds(const struct rt_task *task, uint64_t lock);
-/* True if it took the last token of the semaphore, which none has posted since, or runs the once-routine. */
-bool rt_sched_took_last(const struct rt_task *task, uint64_t object);
-/* True if the step waits for what a thread holds, took last or runs. */
+/* True if the step may wait for as long as it takes: for what a thread holds, took last or runs, or for its end. */
 bool rt_step_waits(const struct rt_step *step);
+/*
+ * True if the thread's step waits for the other one: for a lock that this one holds, for a post of the semaphore whose
+ * last token it took, for the end of the once-routine that it runs, or for its own end. A third one may post.
+ */
+bool rt_sched_waits_for(const struct rt_task *t, const struct rt_task *other);
 /* The module's first byte, as the aims number it; 0: it is not there. */
 uint64_t rt_sched_module(uint32_t module);
 

@@ -72,4 +72,41 @@ holds '.trials.patterns | length > 20 and all(.created > 0)'
 build pecan_fig5_racy
 run 1 explore --strategy racefuzzer --runs 150 -f json -- ./pecan_fig5_racy
 holds '.trials.patterns | length == 1 and .[0].created > 0'
+
+# A deadlock in which one of the threads takes its mutex at the end of a wait is created as any other.
+cat >ended_wait.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t told = PTHREAD_COND_INITIALIZER;
+static int ready;
+static void *tell(void *arg)
+{
+	pthread_mutex_lock(&inner);
+	ready = 1;
+	pthread_cond_signal(&told);
+	pthread_mutex_unlock(&inner);
+	usleep(100000);
+	pthread_mutex_lock(&inner);
+	pthread_mutex_lock(&outer);
+	pthread_mutex_unlock(&outer);
+	pthread_mutex_unlock(&inner);
+	return arg;
+}
+int main(void)
+{
+	pthread_t teller;
+	pthread_mutex_lock(&outer);
+	pthread_mutex_lock(&inner);
+	pthread_create(&teller, NULL, tell, NULL);
+	while (!ready)
+		pthread_cond_wait(&told, &inner);
+	pthread_mutex_unlock(&inner);
+	pthread_mutex_unlock(&outer);
+	return pthread_join(teller, NULL);
+}
+END
+gcc -g -O1 -fsanitize=thread ended_wait.c -o ended_wait -lpthread || exit 1
+run 1 explore --strategy racefuzzer --runs 3 -f json -- ./ended_wait
+holds '.trials.patterns | map([.kind, .created]) == [["deadlock", 1]]'
 exit $fail
