@@ -56,10 +56,14 @@ static void add_format(struct argp_state *state, struct cmd_reports *o, char *ar
 
 static void check_paths(struct argp_state *state, const struct cmd_reports *o)
 {
-	for (size_t i = 0; i < o->count; i++)
+	for (size_t i = 0; i < o->count; i++) {
+		const char *path = o->items[i].path;
+		if (rt_text_ends_in(path, strlen(path), ".zst"))
+			argp_error(state, "'%s' has the name of a trace, and a report would be written there", path);
 		for (size_t k = 0; k < i; k++)
-			if (!strcmp(o->items[i].path, o->items[k].path))
-				argp_error(state, "two reports for one file: '%s'", o->items[i].path);
+			if (!strcmp(path, o->items[k].path))
+				argp_error(state, "two reports for one file: '%s'", path);
+	}
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -50,6 +50,8 @@ run 2 analyze -f html= race.std
 says "no file given in 'html='"
 run 2 analyze -o x.html -f json=x.html race.std
 says "two reports for one file: 'x.html'"
+run 2 analyze -o x.zst race.std
+says "'x.zst' has the name of a trace, and a report would be written there"
 run 3 analyze -o x.html -o none/y.json race.std
 says "'none/y.json'"
 [ ! -e x.html ] || wrong "a report is left that is not one of all"
