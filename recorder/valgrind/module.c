@@ -1,9 +1,11 @@
 /*
  * Reads what a module's file says of it. Instrumented code has __tsan_init in its dynamic strings, whichever compiler
- * made it. Compilers name themselves in .comment, which some packages are stripped of.
+ * made it.
  */
 #include "recorder/valgrind/module.h"
 
+#include "recorder/valgrind/compiler.h"
+#include "recorder/valgrind/file.h"
 #include "recorder/valgrind/kernel.h"
 
 #include <elf.h>
@@ -12,22 +14,6 @@
 #include <valgrind/pub_tool_basics.h>
 #include <valgrind/pub_tool_libcbase.h>
 #include <valgrind/pub_tool_mallocfree.h>
-
-static bool read_at(long fd, uint64_t offset, void *to, uint64_t size)
-{
-	return kernel_call(SYS_pread64, fd, (long)to, (long)size, (long)offset) == (long)size;
-}
-
-/* Owned by the caller. NULL: the file does not have it. */
-static void *part(long fd, uint64_t offset, uint64_t size)
-{
-	enum { MOST = 1 << 28 };
-	void *p = size && size < MOST ? VG_(malloc)("racetrace.module", size) : NULL;
-	if (p && read_at(fd, offset, p, size))
-		return p;
-	VG_(free)(p);
-	return NULL;
-}
 
 /* Where the file has what is loaded at the address; 0: nowhere. */
 static uint64_t offset_of(const Elf64_Phdr *segments, unsigned n, uint64_t address)
@@ -54,63 +40,16 @@ static bool dynamic_contains(long fd, const Elf64_Phdr *segments, unsigned n, co
 	for (unsigned i = 0; i < n && !dynamic; i++)
 		if (segments[i].p_type == PT_DYNAMIC) {
 			entries = segments[i].p_filesz / sizeof *dynamic;
-			dynamic = part(fd, segments[i].p_offset, entries * sizeof *dynamic);
+			dynamic = file_part(fd, segments[i].p_offset, entries * sizeof *dynamic);
 		}
 	for (uint64_t i = 0; dynamic && i < entries; i++) {
 		strings = dynamic[i].d_tag == DT_STRTAB ? dynamic[i].d_un.d_ptr : strings;
 		size = dynamic[i].d_tag == DT_STRSZ ? dynamic[i].d_un.d_val : size;
 	}
 	VG_(free)(dynamic);
-	char *text = part(fd, offset_of(segments, n, strings), size);
+	char *text = file_part(fd, offset_of(segments, n, strings), size);
 	bool is = text && contains(text, size, name);
 	VG_(free)(text);
-	return is;
-}
-
-/* ---- Compilers ---- */
-
-/* "GCC: (PACKAGE) VERSION …", of a version that makes no update in one instruction of an atomic load and store. */
-static bool is_old_gcc(const char *s)
-{
-	enum { FUSES = 16 };
-	static const char name[] = "GCC: (";
-	const char *end = VG_(strncmp)(s, name, sizeof name - 1) ? NULL : VG_(strchr)(s, ')');
-	unsigned version = 0;
-	for (const char *p = end && end[1] == ' ' ? end + 2 : ""; *p >= '0' && *p <= '9' && version < FUSES; p++)
-		version = version * 10 + (unsigned)(*p - '0');
-	return version && version < FUSES;
-}
-
-/* text: strings, each with its end. */
-static bool are_old_gcc(const char *text, uint64_t size)
-{
-	uint64_t i = 0;
-	for (; i < size && !text[size - 1]; i += VG_(strlen)(text + i) + 1)
-		if (text[i] && !is_old_gcc(text + i))
-			return false;
-	return size && i == size;
-}
-
-/* True if the file says which compilers its parts are by, all of them such ones. */
-static bool is_by_old_gcc(long fd, const Elf64_Ehdr *h)
-{
-	Elf64_Shdr *sections = h->e_shentsize == sizeof *sections && h->e_shstrndx < h->e_shnum
-	                           ? part(fd, h->e_shoff, (uint64_t)h->e_shnum * sizeof *sections)
-	                           : NULL;
-	const Elf64_Shdr *of_names = sections ? &sections[h->e_shstrndx] : NULL;
-	char *names = of_names ? part(fd, of_names->sh_offset, of_names->sh_size) : NULL;
-	bool is = false;
-	for (unsigned i = 0; names && i < h->e_shnum && !is; i++) {
-		const Elf64_Shdr *s = &sections[i];
-		if (s->sh_name >= of_names->sh_size ||
-		    VG_(strncmp)(names + s->sh_name, ".comment", of_names->sh_size - s->sh_name))
-			continue;
-		char *text = part(fd, s->sh_offset, s->sh_size);
-		is = text && are_old_gcc(text, s->sh_size);
-		VG_(free)(text);
-	}
-	VG_(free)(names);
-	VG_(free)(sections);
 	return is;
 }
 
@@ -127,12 +66,12 @@ struct look {
 static struct look look(long fd)
 {
 	struct look l = {.segments = NULL};
-	if (!read_at(fd, 0, &l.header, sizeof l.header) || VG_(memcmp)(l.header.e_ident, ELFMAG, SELFMAG))
+	if (!file_read(fd, 0, &l.header, sizeof l.header) || VG_(memcmp)(l.header.e_ident, ELFMAG, SELFMAG))
 		return l;
 	l.is_32_bit = l.header.e_ident[EI_CLASS] == ELFCLASS32;
 	if (l.header.e_machine != EM_X86_64 || l.header.e_phentsize != sizeof *l.segments)
 		return l;
-	l.segments = part(fd, l.header.e_phoff, (uint64_t)l.header.e_phnum * sizeof *l.segments);
+	l.segments = file_part(fd, l.header.e_phoff, (uint64_t)l.header.e_phnum * sizeof *l.segments);
 	if (!l.segments)
 		return l;
 	l.is_instrumented = dynamic_contains(fd, l.segments, l.header.e_phnum, "__tsan_init");
@@ -143,7 +82,7 @@ static struct look look(long fd)
 			l.functions = l.segments[i].p_vaddr;
 	}
 	VG_(free)(l.segments);
-	l.is_by_old_gcc = is_by_old_gcc(fd, &l.header);
+	l.is_by_old_gcc = compiler_is_old_gcc(fd, &l.header);
 	l.is_program = true;
 	return l;
 }
