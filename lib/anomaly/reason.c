@@ -50,6 +50,8 @@ static const struct {
     [REASON_WINDOWED] = {"windowed", "the trace was analyzed by windows: events of the others may decide it", NULL,
                          NULL},
     [REASON_OBJECTS] = {"objects", "accesses of objects that locks guard were left out: bytes decide", NULL, NULL},
+    [REASON_OTHERS] = {"others", "of the instances that were looked at none is possible while reads see what they saw",
+                       NULL, NULL},
     [REASON_UNGUARDED] =
         {"unguarded",
          "the lock of its critical section guards nothing of this: the thread in between never holds it there", NULL,

@@ -30,6 +30,7 @@ enum reason {
 	REASON_UNKNOWN_ORDER,     /* a call that comes after all that other threads did may order it */
 	REASON_FAILED_TRY,        /* what a thread could not take would be free in the schedule */
 	REASON_START,             /* the trace begins in the middle of the run */
+	REASON_OTHERS,            /* every instance that was examined is refuted */
 	REASONS
 };
 

@@ -102,8 +102,19 @@ static bool needs_possible(const struct needs *n)
 	return n->must[model_thread_of(n->m, final)] == n->m->events[final].pos + 1;
 }
 
+/* The last needed event of a section that the needed part has begun: its release, if that is needed. A goal's own read
+ * need not see what it saw, so that of an open section only the acquire counts in a sequence. */
+static uint32_t last_needed(const struct needs *n, const struct section *section)
+{
+	const struct model *m = n->m;
+	uint32_t needed = n->must[section->thread];
+	if (section->release != MODEL_NONE && m->events[section->release].pos < needed)
+		return section->release;
+	return n->goal->kind == GOAL_SEQUENCE ? section->acquire : m->threads[section->thread].events[needed - 1];
+}
+
 /* True if the needed part must contain the end of this section, which is open there: another thread has, in the needed
- * part, a section that it excludes and that comes after its beginning. */
+ * part, a section that it excludes and that ends after its beginning. */
 static bool must_close(const struct needs *n, const struct section *open)
 {
 	const struct sections *all = n->base->sections;
@@ -116,7 +127,7 @@ static bool must_close(const struct needs *n, const struct section *open)
 			if (other->place < open->place)
 				break;
 			if (sections_exclude(other, open) && !goal_runs(n->goal, other->acquire) &&
-			    clock_get(&n->trf->clocks, trf_clock(n->trf, other->acquire), open->thread) >
+			    clock_get(&n->trf->clocks, trf_clock(n->trf, last_needed(n, other)), open->thread) >
 			        n->m->events[open->acquire].pos)
 				return true;
 		}

@@ -5,8 +5,8 @@
 #include "lib/prove/pecan.h"
 #include "lib/prove/whole.h"
 
-/* Number of instances that are looked at in any case. */
-enum { MANY = LIMIT_INSTANCES_MAX };
+/* Number of instances that are looked at in any case; and of those, where each is refuted and others are not known. */
+enum { MANY = LIMIT_INSTANCES_MAX, MANY_REFUTED = 8 * MANY };
 
 void provers_free(struct provers *p)
 {
@@ -185,6 +185,7 @@ struct candidate {
 	uint32_t instances;
 	uint32_t looked; /* instances that provers were asked about */
 	bool tries;      /* of its schedule */
+	bool refuted;    /* all that were looked at are */
 };
 
 static bool is_open(const struct candidate *c)
@@ -250,23 +251,26 @@ static bool is_whole(const struct provers *p, const struct candidate *c)
 
 /*
  * First the cheap provers about MANY instances, then the expensive one about those of them that are open. If there are
- * more, these are asked about only to refute them all. *refuted: all are, and no others are known of.
+ * more, these are asked about as long as each is refuted: all of them, or MANY_REFUTED if there are others anyway.
+ * *refuted: all are, and no others are known of.
  */
 static enum rt_status decide(struct provers *p, struct candidate *c, bool *refuted, struct rt_error *err)
 {
-	bool each[MANY] = {false};
+	bool each[MANY] = {false}, whole = is_whole(p, c);
 	uint32_t many = c->instances < MANY ? c->instances : MANY;
+	uint32_t all = whole || c->instances < MANY_REFUTED ? c->instances : MANY_REFUTED;
 	enum rt_status status = RT_OK;
-	*refuted = is_whole(p, c);
+	c->refuted = true;
 	for (; c->looked < many && is_open(c) && !status; c->looked++)
 		status = ask(p, c, c->looked, CHEAP, &each[c->looked], err);
 	for (uint32_t i = 0; i < many && is_open(c) && !status; i++) {
 		if (!each[i])
 			status = ask(p, c, i, EXPENSIVE, &each[i], err);
-		*refuted &= each[i];
+		c->refuted &= each[i];
 	}
-	for (; c->looked < c->instances && is_open(c) && *refuted && !status; c->looked++)
-		status = ask(p, c, c->looked, CHEAP | EXPENSIVE, refuted, err);
+	for (; c->looked < all && is_open(c) && c->refuted && !status; c->looked++)
+		status = ask(p, c, c->looked, CHEAP | EXPENSIVE, &c->refuted, err);
+	*refuted = whole && c->refuted;
 	return status;
 }
 
@@ -284,6 +288,8 @@ static void give_reasons(struct provers *p, const struct candidate *c)
 	}
 	if (a->partial)
 		reasons_add(&a->reasons, REASON_WINDOW);
+	if (c->refuted && !a->schedule)
+		reasons_add(&a->reasons, REASON_OTHERS);
 }
 
 /* PECAN's schedule for what stays predicted, and what is wrong with it. */

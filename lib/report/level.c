@@ -107,6 +107,9 @@ enum finding_level finding_level_of(const struct report *r, struct guards *g, co
 	enum region_kind region = sequence ? region_of(r, g, a) : REGION_UNIT;
 	if (a->verdict < VERDICT_PREDICTED || region == REGION_NOTHING)
 		return LEVEL_NOTE;
+	/* Others, which were not looked at, are hardly another case. */
+	if (a->verdict == VERDICT_PREDICTED && reasons_has(&a->reasons, REASON_OTHERS))
+		return LEVEL_NOTE;
 	/*
 	 * What may come in between does not hold the section's lock: it mostly races with the section, and where the
 	 * race is likely it is a finding of its own.

@@ -126,6 +126,7 @@ void found_count(struct found *f, uint64_t tuples)
 void found_rule_out(struct found *f, uint64_t tuples)
 {
 	f->ruled_out += tuples;
+	f->once = true;
 }
 
 uint64_t found_counted(const struct found *f)

@@ -25,9 +25,10 @@
 enum { THREAD, LOCKSET, STARTS, SITE };
 enum { WRITES = SITE, ATOMIC };
 
-/* Number of instances that are kept, for the provers: where one cannot happen, another may. Of calls on locks, more: a
- * loop that makes and destroys one has an instance a round, and nothing is said of it only if each is refuted. */
-enum { INSTANCES_MAX = 32, INSTANCES_PER_SWEEP = 16, INSTANCES_OF_OBJECTS = 4096 };
+/* Number of instances that are kept, for the provers: where one cannot happen, another may, and nothing is said only if
+ * each is refuted. Of calls on locks, more: a loop that makes and destroys one has an instance a round. Of what is
+ * observed a few are enough. */
+enum { INSTANCES_MAX = 256, INSTANCES_PER_SWEEP = 32, INSTANCES_OF_OBJECTS = 4096, INSTANCES_ENOUGH = 32 };
 
 /* By accesses: reads before writes, and which of them writes. */
 #define RACE(n, first, second)                                                                                         \
@@ -265,7 +266,7 @@ static bool is_settled(const struct race_finder *s, const struct class *k1, cons
 	uint64_t positions[2];
 	struct found *race = known_race(s, k1, k2, positions);
 	bool settled =
-	    race && found_rank(race) == FOUND_OBSERVED && found_kept(race) >= instances_of(s, k1, k2, INSTANCES_MAX);
+	    race && found_rank(race) == FOUND_OBSERVED && found_kept(race) >= instances_of(s, k1, k2, INSTANCES_ENOUGH);
 	if (settled)
 		found_partial(race);
 	return settled;

@@ -79,6 +79,29 @@ static void link_writes(struct values *v, const struct model *m, uint32_t cell, 
 	}
 }
 
+/* Number of writes of one value that are examined for a read. */
+enum { SOURCES_MAX = 8 };
+
+/*
+ * True if e, which read what the write `last` (MODEL_NONE: nothing before it) left, may see that value from another
+ * one. A write that its own thread makes later, or that `last` overwrote in its own thread, is none.
+ */
+static bool has_other_source(const struct values *v, const struct model *m, uint32_t cell, uint32_t e, uint32_t last)
+{
+	uint32_t own = model_thread_of(m, e), like = values_like(v, last), i = values_first(v, cell, like);
+	bool own_last = last != MODEL_NONE && model_thread_of(m, m->cell_events[last]) == own;
+	/* The initial content is no write of its value, which is like it. */
+	if (last != MODEL_NONE && like == MODEL_NONE && !own_last)
+		return true;
+	for (uint32_t looked = 0; i != MODEL_NONE; i = values_next(v, i), looked++) {
+		uint32_t write = m->cell_events[i];
+		bool unseen = model_thread_of(m, write) == own && (write > e || own_last);
+		if (looked == SOURCES_MAX || (i != last && !unseen))
+			return true;
+	}
+	return false;
+}
+
 /* Marks the plain reads of a cell that may see another write than they saw (reads: by event, bits; NULL: none is
  * marked). True if there is any, or an atomic one. */
 static bool find_free(const struct values *v, const struct model *m, uint32_t cell, uint8_t *reads)
@@ -88,12 +111,12 @@ static bool find_free(const struct values *v, const struct model *m, uint32_t ce
 	for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
 		uint32_t e = m->cell_events[i];
 		enum rt_op op = model_op(m, e);
-		bool is_free = rt_op_reads(op) && values_several(v, cell, last);
+		bool is_free = rt_op_reads(op) && has_other_source(v, m, cell, e, last);
 		any |= is_free;
 		if (is_free && op == RT_OP_READ && reads)
 			reads[e / 8] |= (uint8_t)(1 << e % 8);
 		if (rt_op_writes(op))
-			last = values_like(v, i);
+			last = i;
 	}
 	return any;
 }

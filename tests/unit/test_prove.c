@@ -199,6 +199,68 @@ START_TEST(schedules_of_what_is_observed_have_a_budget)
 }
 END_TEST
 
+/* Results that a thread leaves behind a flag, each under a lock of its own; the other thread reads each after it has
+ * seen the flag and has set it again. finished: the value that the other thread sees and leaves. */
+static const struct anomaly *handed_over(struct analysis **a, uint32_t results, uint64_t finished)
+{
+	static struct rt_event events[16 * 300];
+	static struct memory_trace memory;
+	uint32_t n = 0;
+	for (uint32_t thread = 0; thread < 2; thread++)
+		for (uint32_t i = 0; i < results; i++) {
+			const uint64_t lock = 4096 + 64 * i, flag = lock + 8, result = lock + 16;
+			const struct rt_event first[] = {{.op = RT_OP_ACQUIRE, .addr = lock},
+			                                 {.op = RT_OP_WRITE, .addr = flag, .arg = 4, .value = 3},
+			                                 {.op = RT_OP_WRITE, .addr = result, .arg = 8},
+			                                 {.op = RT_OP_RELEASE, .addr = lock}};
+			const struct rt_event second[] = {
+			    {.op = RT_OP_ACQUIRE, .addr = lock},
+			    {.op = RT_OP_READ, .addr = flag, .arg = 4, .value = 3},
+			    {.op = RT_OP_WRITE, .addr = flag, .arg = 4, .value = finished},
+			    {.op = RT_OP_RELEASE, .addr = lock},
+			    {.op = RT_OP_READ, .addr = result, .arg = 8}};
+			for (uint32_t k = 0; k < (thread ? 5u : 4u); k++, n++) {
+				events[n] = thread ? second[k] : first[k];
+				events[n].flags = events[n].value ? RT_F_VALUE : 0;
+				events[n].number = n + 1;
+				events[n].thread = thread;
+				events[n].pc = 16 * thread + k + 1;
+			}
+		}
+	/* There is no budget: what refutes them has to be cheap. */
+	struct analysis_options options = {.kinds = 1u << ANOMALY_RACE, .limits.of = {[LIMIT_SEARCH_EVENTS] = 1}};
+	struct rt_error err = {0};
+	ck_assert_msg(!analysis_run(memory_trace(&memory, events, n, 2), &options, a, &err), "%s", err.message);
+	ck_assert_uint_eq((*a)->anomalies.count, 1);
+	return &(*a)->anomalies.items[0];
+}
+
+START_TEST(a_result_behind_a_flag_is_handed_over_though_its_reader_sets_the_flag_again)
+{
+	for (uint64_t finished = 3; finished < 5; finished++) {
+		struct analysis *a;
+		const struct anomaly *race = handed_over(&a, 100, finished);
+		ck_assert_uint_eq(race->count, 100);
+		ck_assert_str_eq(verdict_name(race->verdict), "conditional");
+		analysis_free(a);
+	}
+}
+END_TEST
+
+/* More than are kept: nothing is known of the others, and that is said. */
+START_TEST(of_many_instances_it_is_said_that_all_that_were_looked_at_are_refuted)
+{
+	struct analysis *a;
+	const struct anomaly *race = handed_over(&a, 300, 3);
+	ck_assert_uint_eq(race->count, 300);
+	ck_assert_str_eq(verdict_name(race->verdict), "predicted");
+	ck_assert(reasons_has(&race->reasons, REASON_INSTANCES));
+	ck_assert(reasons_has(&race->reasons, REASON_OTHERS));
+	ck_assert_uint_gt(race->reasons.looked, 200);
+	analysis_free(a);
+}
+END_TEST
+
 SUITE(prove)
 {
 	Suite *s = suite_create("prove");
@@ -208,6 +270,8 @@ SUITE(prove)
 	tcase_add_test(c, schedules_of_pecan_on_random_traces);
 	tcase_add_test(c, schedules_of_what_is_observed_have_a_budget);
 	tcase_add_test(c, no_prover_that_promises_a_witness_is_refused);
+	tcase_add_test(c, a_result_behind_a_flag_is_handed_over_though_its_reader_sets_the_flag_again);
+	tcase_add_test(c, of_many_instances_it_is_said_that_all_that_were_looked_at_are_refuted);
 	suite_add_tcase(s, c);
 	return s;
 }
