@@ -12,8 +12,10 @@
 
 #include "lib/anomaly/anomaly.h"
 
-/* Threads that wait for one another, and those that wait for them; or those that wait for what no thread can
- * provide. */
+/*
+ * Threads that wait for one another, and those that wait for them, or for what any thread of the process might give;
+ * or, where there are no such rings, those that wait for what no thread can provide.
+ */
 struct stuck_group {
 	uint32_t cycle;  /* number of the first ones that are a ring: each waits for the next one. 0: no deadlock */
 	uint32_t count;  /* of all */

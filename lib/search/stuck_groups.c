@@ -108,6 +108,28 @@ static uint32_t next_ring(struct grouping *f)
 	return best;
 }
 
+/* True if what the thread waits for may come from any thread. */
+static bool awaits_any(const struct stuck_needs *by, uint32_t thread)
+{
+	switch (model_arg(by->m, block_of(by, thread))) {
+	case RT_OP_WAIT_END:
+	case RT_OP_SEM_WAIT:
+	case RT_OP_BARRIER_LEAVE:
+	case RT_OP_HB_AFTER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Those that wait for a thread of the group, directly or indirectly. */
+static void join_behind(struct grouping *f, struct stuck *out, uint32_t index)
+{
+	for (uint32_t t = 0; t < f->by->threads; t++)
+		if (!f->group[t] && f->by->stuck[t] && group_ahead(f, t) == index + 1)
+			join_group(f, out, index, t);
+}
+
 /* Puts each stuck thread into a group. False without memory. */
 static bool group_all(struct grouping *f, struct stuck *out)
 {
@@ -118,11 +140,14 @@ static bool group_all(struct grouping *f, struct stuck *out)
 		if (!add_ring(f, out, t))
 			return false;
 	uint32_t rings = out->count;
-	for (uint32_t t = 0; t < by->threads; t++) {
-		uint32_t ahead = f->group[t] || !by->stuck[t] ? 0 : group_ahead(f, t);
-		if (ahead && ahead <= rings)
-			join_group(f, out, ahead - 1, t);
-	}
+	for (uint32_t i = 0; i < rings; i++)
+		join_behind(f, out, i);
+	/* Where threads are in a deadlock, it may be what keeps them from giving what others wait for. */
+	for (uint32_t t = 0; t < by->threads && rings; t++)
+		if (!f->group[t] && by->stuck[t] && by->first[t] == by->first[t + 1] && awaits_any(by, t))
+			join_group(f, out, 0, t);
+	if (rings)
+		join_behind(f, out, 0);
 	/* The remaining threads wait for what no thread can provide: first those that wait for no thread, then those
 	 * that wait for these. */
 	for (int behind = 0; behind < 2; behind++)

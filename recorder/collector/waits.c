@@ -1,6 +1,8 @@
 /* What threads wait for in the kernel when the run ends; see waits.h. */
 #include "recorder/collector/waits.h"
 
+#include "recorder/control.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -112,15 +114,23 @@ static bool is_own(const struct rt_channel *c, const struct rt_call *call)
 	return call->own == RT_CALL_OWN || call->own == atomic_load(&c->shared) + 1;
 }
 
-unsigned waits_records(const struct rt_channel *c, const struct rt_slot *slot, const struct wait_view *v,
+/* True if by turns no thread could go on: one that is in a call waits in it, as all that others did was before. */
+static bool is_deadlock(struct rt_channel *c)
+{
+	const struct rt_control *control = rt_channel_control(c);
+	return control && atomic_load(&control->end) == RT_END_DEADLOCK;
+}
+
+unsigned waits_records(struct rt_channel *c, const struct rt_slot *slot, const struct wait_view *v,
                        struct rt_record records[3])
 {
 	const struct rt_call *call = &slot->call;
 	struct wait_view now = {0};
-	if (!v->asleep || !is_still(c) || !is_in_call(slot, &now) || !is_same(&now, v))
+	uint64_t asleep = is_deadlock(c) ? atomic_load(&c->clock) + 1 : is_still(c) ? v->asleep : 0;
+	if (!asleep || !is_in_call(slot, &now) || (v->asleep && !is_same(&now, v)))
 		return 0;
 	unsigned flags = RT_F_VALUE | (is_own(c, call) ? 0u : (unsigned)RT_F_TIMED);
-	records[0] = rt_record_ext(v->asleep, RT_OP_HB_AFTER);
+	records[0] = rt_record_ext(asleep, RT_OP_HB_AFTER);
 	records[1] =
 	    (struct rt_record){(uint64_t)RT_OP_VALUE << 48, rt_call_value(now.kind, call->descriptor, call->holder)};
 	records[2] = rt_record_make(RT_OP_BLOCK, call->object, call->pc, rt_record_aux(0, 0, flags), 0);

@@ -2,8 +2,8 @@
  * Waits in calls of the kernel. A thread announces such a call in its slot (struct rt_call), which costs it nothing to
  * speak of. Now and then the collector looks which threads are in one, and asks the kernel whether they sleep. Of those
  * that are still there when the run ends it records a BLOCK, at the time at which it last saw the thread asleep: what
- * came before that has not ended the wait. A thread that tries again and again counts as asleep at a time after which a
- * try has failed.
+ * came before that has not ended the wait. By turns the scheduler says that none could go on. A thread that tries again
+ * and again counts as asleep at a time after which a try has failed.
  */
 #ifndef RECORDER_COLLECTOR_WAITS_H
 #define RECORDER_COLLECTOR_WAITS_H
@@ -26,7 +26,7 @@ struct wait_view {
 /* One round: looks at the slot of a thread of the process. looks: number of threads that the kernel was asked about. */
 void waits_look(struct rt_channel *c, pid_t pid, struct rt_slot *slot, struct wait_view *v, unsigned *looks);
 /* The process is dead: the records that say what the slot's thread waited for; returns their number, 0 or 3. */
-unsigned waits_records(const struct rt_channel *c, const struct rt_slot *slot, const struct wait_view *v,
+unsigned waits_records(struct rt_channel *c, const struct rt_slot *slot, const struct wait_view *v,
                        struct rt_record records[3]);
 
 #endif

@@ -76,14 +76,19 @@ bool rt_futex_waits(int operation)
 	return false;
 }
 
-void rt_futex_awaits(const uint32_t *word, int operation, const void *timeout, uintptr_t pc)
+/* True if nothing but a thread of this process can end the wait. */
+static bool is_own(int operation, const void *timeout)
 {
 	int command = operation & FUTEX_CMD_MASK;
 	bool plain = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
-	bool own = plain && !timeout && (operation & FUTEX_PRIVATE_FLAG || !rt_map_any_shared());
+	return plain && !timeout && (operation & FUTEX_PRIVATE_FLAG || !rt_map_any_shared());
+}
+
+void rt_futex_awaits(const uint32_t *word, int operation, const void *timeout, uintptr_t pc)
+{
+	uint32_t own = is_own(operation, timeout) ? RT_CALL_OWN : 0;
 	if (rt_futex_waits(operation))
-		rt_call_begins(RT_CALL_FUTEX, -1, rt_place((uintptr_t)word), own ? RT_CALL_OWN : 0, RT_CALL_NO_HOLDER,
-		               pc);
+		rt_call_begins(RT_CALL_FUTEX, -1, rt_place((uintptr_t)word), own, RT_CALL_NO_HOLDER, pc);
 }
 
 void rt_futex_done(const uint32_t *word, int operation, const uint32_t *other, int r, uintptr_t pc)
@@ -109,6 +114,34 @@ void rt_futex_done(const uint32_t *word, int operation, const uint32_t *other, i
 }
 
 /*
+ * The thread blocks until the word is woken. False: none can go on that takes turns, but what does not may wake it: the
+ * call waits in the kernel. Where nothing does, that is a deadlock.
+ */
+static bool block(const uint32_t *word, int operation, uint32_t value, const void *timeout, uintptr_t pc, long *result)
+{
+	int command = operation & FUTEX_CMD_MASK;
+	clockid_t clock = operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+	struct rt_until until =
+	    RT_UNTIL(command == FUTEX_WAIT ? RT_CLOCK_DURATION : clock, (const struct timespec *)timeout);
+
+	rt_turn_step(RT_OP_NONE, 0, 0, pc, timeout ? RT_F_TIMED : 0, false);
+	errno = EAGAIN;
+	*result = -1;
+	while (__atomic_load_n(word, __ATOMIC_SEQ_CST) == value) {
+		rt_futex_awaits(word, operation, timeout, pc);
+		bool late = rt_turn_block(RT_OP_HB_AFTER, rt_place((uintptr_t)word), until, false) == RT_TURN_TIMEOUT;
+		rt_call_over();
+		errno = ETIMEDOUT;
+		*result = late ? -1 : 0;
+		if (late || !rt_turn_is_last_chance())
+			break;
+		if (!is_own(operation, timeout))
+			return __atomic_load_n(word, __ATOMIC_SEQ_CST) != value;
+	}
+	return true;
+}
+
+/*
  * By turns no thread waits in the kernel for a word that another one changes, unless no other can go on. Others than
  * the plain operations are the kernel's still; of what they would wake, all is woken here, as a futex's waiters have to
  * look again anyway.
@@ -117,9 +150,6 @@ bool rt_futex_by_turns(const long given[6], uintptr_t pc, long *result)
 {
 	const uint32_t *word = (const uint32_t *)given[0], *other = (const uint32_t *)given[4];
 	int operation = (int)given[1], command = operation & FUTEX_CMD_MASK;
-	clockid_t clock = operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
-	struct rt_until until =
-	    RT_UNTIL(command == FUTEX_WAIT ? RT_CLOCK_DURATION : clock, (const struct timespec *)given[3]);
 	bool waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
 	bool wakes = command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET;
 	if (!rt_turn_mine())
@@ -135,17 +165,8 @@ bool rt_futex_by_turns(const long given[6], uintptr_t pc, long *result)
 		unsigned woken = rt_turn_wakes(RT_OP_HB_AFTER, rt_place((uintptr_t)word), (unsigned)given[2]);
 		*result = RT_SYSCALL(SYS_futex, word, operation, (unsigned)given[2] - woken, 0, 0, given[5]);
 		*result = woken + (*result > 0 ? *result : 0);
-	} else {
-		rt_turn_step(RT_OP_NONE, 0, 0, pc, until.time ? RT_F_TIMED : 0, false);
-		errno = EAGAIN;
-		*result = -1;
-		if (__atomic_load_n(word, __ATOMIC_SEQ_CST) == (uint32_t)given[2]) {
-			errno = ETIMEDOUT;
-			if (rt_turn_block(RT_OP_HB_AFTER, rt_place((uintptr_t)word), until, false) != RT_TURN_TIMEOUT)
-				*result = 0;
-			if (rt_turn_is_last_chance() && __atomic_load_n(word, __ATOMIC_SEQ_CST) == (uint32_t)given[2])
-				return false;
-		}
+	} else if (!block(word, operation, (uint32_t)given[2], (const void *)given[3], pc, result)) {
+		return false;
 	}
 	rt_futex_done(word, operation, other, (int)*result, pc);
 	return true;

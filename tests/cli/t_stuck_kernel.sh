@@ -14,16 +14,31 @@ cat >"$tmp/cxx.cpp" <<'END'
 #include <barrier>
 #include <cstring>
 #include <future>
+#include <mutex>
 #include <thread>
 #include <unistd.h>
 
 static std::promise<int> promise;
+static std::mutex locks[2];
+static std::barrier<> begun(2);
+static void deadlock(int first)
+{
+	locks[first].lock();
+	begun.arrive_and_wait();
+	locks[!first].lock();
+	promise.set_value(first);
+}
 static std::atomic<int> value{0};
 static std::barrier<> both(2);
 
 int main(int, char **argv)
 {
 	alarm(3);
+	if (!std::strcmp(argv[1], "deadlock")) {
+		std::thread(deadlock, 0).detach();
+		std::thread(deadlock, 1).detach();
+		promise.get_future().wait();
+	}
 	std::thread([&] {
 		if (!std::strcmp(argv[1], "future"))
 			promise.get_future().wait();
@@ -69,10 +84,12 @@ at() {
 	local name
 	for name; do grep -n "@$name \*/" "$here/samples/more/stuck_kernel.c" | cut -d: -f1; done | sort -n | tr '\n' ' ' | sed 's/ $//'
 }
+# By turns a run ends as soon as no thread can go on, if the scheduler knows what all wait for.
 hang() { # MODE PATTERN MARKER...
-	local mode=$1 pattern=$2
+	local mode=$1 pattern=$2 status=142
 	shift 2
-	check stuck_kernel "$mode" 142 1 "hang $pattern observed $(at "$@" join) / " 2>/dev/null
+	[ -z "$how" ] || [ $mode != futex ] || status=124
+	check stuck_kernel "$mode" $status 1 "hang $pattern observed $(at "$@" join) / " 2>/dev/null
 }
 deadlock() { # MODE PATTERN MARKER...
 	local mode=$1 pattern=$2
@@ -125,6 +142,18 @@ library() { # MODE: the lines are the library's
 for mode in future atomic barrier; do
 	library $mode 2>/dev/null &
 done
+# By turns, too; and a thread that waits for what those of a deadlock would give is no hang beside it.
+by_turns() { # MODE EXPECTED
+	timeout 60 "$racetrace" record --serial -o "$tmp/$1-turns.zst" -- "$tmp/cxx" "$1" >/dev/null 2>"$tmp/$1-turns.err" </dev/null
+	[ $? = 124 ] || { echo "$1 by turns: $(cat "$tmp/$1-turns.err")"; return 1; }
+	"$racetrace" analyze --format json "$tmp/$1-turns.zst" |
+		jq -e "[.anomalies[] | select(.kind == \"deadlock\" or .kind == \"hang\")
+			| [.kind, .pattern, .verdict, (.events | length), (.stuck | length)]] == $2" >/dev/null ||
+		{ echo "$1 by turns: not $2"; return 1; }
+}
+by_turns future '[["hang", "futex", "observed", 2, 0]]' &
+by_turns atomic '[["hang", "futex", "observed", 2, 0]]' &
+by_turns deadlock '[["deadlock", "cycle-2", "observed", 2, 1]]' &
 for mode in shared until lock signal child closed expires time rest system popen spawn; do
 	check stuck_kernel_fixed $mode 142 0 "" 2>/dev/null &
 done
