@@ -410,6 +410,52 @@ bool expression_receiver(const char *line, const char *function, char name[EXPRE
 	return end && at[n] == '(' && take(line, chain_begin(line, end), end, name) && without_this(name);
 }
 
+/* The only place of the word, or of an operator, in the line; NULL: none, or several. */
+static const char *only(const char *line, const char *word, size_t n, bool whole)
+{
+	const char *at = whole ? word_in(line, word, n) : strstr(line, word);
+	return at && !(whole ? word_in(at + n, word, n) : strstr(at + n, word)) ? at : NULL;
+}
+
+/* The chain that ends here or, behind a call ("get()->values"), its last member. */
+static bool take_end(const char *line, const char *end, char name[EXPRESSION_MAX])
+{
+	const char *last = end;
+	while (last > line && is_in_name(last[-1]))
+		last--;
+	return (take(line, chain_begin(line, end), end, name) || take(line, last, end, name)) && without_this(name);
+}
+
+/* What "for (auto &x : values)" goes through. */
+static bool ranged_over(const char *line, char name[EXPRESSION_MAX])
+{
+	const char *at = word_in(line, "for", 3), *colon = at ? strstr(at, " : ") : NULL;
+	const char *end = colon ? chain_end(colon + 3) : NULL;
+	return end && *end == ')' && take(line, colon + 3, end, name) && without_this(name);
+}
+
+bool expression_called_for(const char *line, const char *function, char name[EXPRESSION_MAX])
+{
+	static const char operator[] = "operator";
+	const char *last = function + strlen(function), *at;
+	while (last > function && last[-1] != ':')
+		last--;
+	size_t n = strcspn(last, "(<");
+	const char *sign = last + sizeof operator- 1;
+	if (!strncmp(last, operator, sizeof operator- 1) && *sign && !is_in_name(*sign)) {
+		at = *sign == '['   ? only(line, "[", 1, false)
+		     : *sign == '(' ? NULL
+		                    : only(line, sign, strlen(sign), false);
+		return at && (*sign == '[' ? take_end(line, at, name) : operand(line, at, name) && without_this(name));
+	}
+	at = n ? only(line, last, n, true) : NULL;
+	if (!at || at == line || at[n + strspn(at + n, " ")] != '(')
+		return (!strcmp(last, "begin") || !strcmp(last, "end")) && ranged_over(line, name);
+	if (at[-1] == '.')
+		return take_end(line, at - 1, name);
+	return at - line > 2 && at[-1] == '>' && at[-2] == '-' && take_end(line, at - 2, name);
+}
+
 bool expression_has(const char *text, const char *word)
 {
 	return word_in(text, word, strlen(word)) != NULL;

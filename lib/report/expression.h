@@ -40,6 +40,11 @@ bool expression_locked(const char *line, char name[EXPRESSION_MAX]);
  * plain one.
  */
 bool expression_receiver(const char *line, const char *function, char name[EXPRESSION_MAX]);
+/*
+ * The object that the line calls this member function of a library for: "values" of "values.push_back(v)", "values[i]",
+ * "values += v" and "for (auto &v : values)". Of "get()->values.clear()" it is the member. False: it is not plain.
+ */
+bool expression_called_for(const char *line, const char *function, char name[EXPRESSION_MAX]);
 /* True if that is a variable which a call is given as a pointer to the lock: "m" of "pthread_mutex_lock(m)". */
 bool expression_locks_pointer(const char *line);
 /* True if the word is in the text, and not only as a part of another word. */

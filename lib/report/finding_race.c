@@ -78,7 +78,22 @@ static void say_other_actor(const struct race *x, struct text *t, uint32_t side)
 	say_actor(x, t, side);
 }
 
-/* " calls `std::map<>::find`" or " reads `x`"; again: of what was named: " reads it". */
+/* " on `store.values`": the object whose function is called, by its own name or by what the line calls it. */
+static void say_receiver(const struct race *x, struct text *t, const struct place *place)
+{
+	struct subject s;
+	char name[EXPRESSION_MAX], whole[SUBJECT_NAME_MAX];
+	bool named = subject_of(x->r, x->a, &s) && (!strcmp(s.kind, "global") || s.shared);
+	memcpy(whole, s.name, named ? sizeof whole : 0);
+	if (named)
+		subject_cut_reserved(s.name);
+	if (named && strcmp(s.name, whole) != 0)
+		say(t, " on `%s`", s.name);
+	else if (place_called_for(x->r, place, name))
+		say(t, " on `%s`", name);
+}
+
+/* " calls `std::map<>::find` on `rows`" or " reads `x`"; again: of what was named: " reads it". */
 static void say_deed(const struct race *x, struct text *t, uint32_t side, bool again)
 {
 	const struct finding_place *p = &x->p[side];
@@ -87,6 +102,8 @@ static void say_deed(const struct race *x, struct text *t, uint32_t side, bool a
 	if (callee.frame) {
 		place_function(&callee, name);
 		say(t, " calls `%s`", name);
+		if (!again)
+			say_receiver(x, t, &p->place);
 		return;
 	}
 	say(t, " %s ", finding_does(x->r, p));

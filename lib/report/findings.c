@@ -358,7 +358,8 @@ static bool name_freed(const struct joining *j, const struct anomaly *a, char na
 
 /*
  * Memory without a name of its own is a heap block's, or what a lambda or an OpenMP region shares. It is known by what
- * the source line of a write assigns to or, where none says it, by what a line reads or copies.
+ * the source line of a write assigns to or, where none says it, by what a line reads or copies, or whose member
+ * function of a library it calls.
  */
 static void name_written(const struct joining *j, struct finding *f)
 {
@@ -374,6 +375,10 @@ static void name_written(const struct joining *j, struct finding *f)
 	for (uint32_t i = 0; i < a->event_count && !known; i++)
 		known = rt_op_is_access(model_op(j->m, a->events[i])) &&
 		        named_at(j, a->events[i], false, f->written, &f->pointed);
+	for (uint32_t i = 0; i < a->event_count && !known; i++) {
+		struct place place = place_of(j->r, a->events[i]);
+		known = place_called_for(j->r, &place, f->written);
+	}
 	if (!known)
 		f->written[0] = '\0';
 	for (uint32_t i = 0; i < a->event_count && !known && !s.name[0]; i++)

@@ -159,6 +159,19 @@ char *place_line(const struct report *r, const struct place *place)
 	return place->callee ? NULL : line_of(r, place->frame);
 }
 
+bool place_called_for(const struct report *r, const struct place *place, char name[EXPRESSION_MAX])
+{
+	struct place callee = {.frame = place->callee};
+	char function[PLACE_FUNCTION_MAX];
+	if (!callee.frame)
+		return false;
+	place_function(&callee, function);
+	char *line = line_of(r, place->frame);
+	bool known = line && expression_called_for(line, function, name);
+	free(line);
+	return known;
+}
+
 /* The user's frame that called `callee`, which is one of the stack; NULL: there is none. */
 static const struct rt_frame *caller_of(const struct report *r, const struct description *d,
                                         const struct rt_frame *callee)

@@ -34,6 +34,9 @@ uint64_t place_function_key(const struct place *place);
 /* The whole source line of the user's own access there; NULL: it is not known, or a library's function accesses. The
  * caller frees it. */
 char *place_line(const struct report *r, const struct place *place);
+/* The object whose member function of a library the user's line calls at the place, as expression_called_for says it.
+ * False: it is not known, or the access is the user's own. */
+bool place_called_for(const struct report *r, const struct place *place, char name[EXPRESSION_MAX]);
 /* What the user's line of an acquire locks, as expression_locked says it: the name of a lock that has none of its own.
  * Of a function that is handed a pointer to the lock, what its caller hands over.
  * False: it is not known, or the event is no acquire. acquire: NULL: not described. */

@@ -60,7 +60,7 @@ static const struct rt_frame *allocating_frame(const struct report *r, const str
 			bool better = f[k].file && (!frame || !frame->file || !frame_is_library(&f[k]));
 			if (better || (!frame && f[k].function))
 				frame = &f[k];
-			if (frame && frame->file && !frame_allocates(frame))
+			if (frame && frame->file && !frame_allocates(frame) && !frame_is_library(frame))
 				return frame;
 		}
 	}

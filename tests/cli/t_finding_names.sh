@@ -29,6 +29,38 @@ record made "$tmp/made.cpp"
 analyze 1 "$tmp/made.zst"
 is made '[.findings[].title] | any(test("^.lambda. writes .sum. ")) and any(test("^.fill. writes .it->size. "))'
 is made '[.findings[].variable.written] | sort == ["it->size", "sum"]'
+
+# A container is known by the object that the user's line calls, its elements by the user who had them allocated.
+cat >"$tmp/store.cpp" <<'C'
+#include <mutex>
+#include <thread>
+#include <vector>
+static struct store {
+	std::mutex m;
+	std::vector<int> values;
+	void add(int v)
+	{
+		std::lock_guard<std::mutex> g(m);
+		values.push_back(v);
+	}
+	int last() { return values.empty() ? 0 : values.back(); }
+} all, *const all_ = &all;
+int main()
+{
+	int sum = 0;
+	all.values.reserve(99);
+	std::thread a([] { for (int i = 0; i < 50; i++) all_->add(i); }), b([&sum] { for (int i = 0; i < 20; i++) sum += all_->last(); });
+	a.join();
+	b.join();
+	return sum < 0;
+}
+C
+for level in 0 1; do
+	g++ -std=c++17 -g -O$level -fsanitize=thread "$tmp/store.cpp" -o "$tmp/store" && "$racetrace" record -o "$tmp/store.zst" -- "$tmp/store" 2>/dev/null
+	analyze 1 "$tmp/store.zst"
+	is "store -O$level" '[.findings[] | select(.title | test("^[^ ]* calls ")) | .title] | length > 0 and all(test("calls `std::vector<>::[a-z_]*` on `(all[.])?values`"))'
+	is "store -O$level" '[.findings[] | .title, .variable.name] | any(test("std::__|std::allocator")) | not'
+done
 # Variables of one stack that one region writes are known apart by what the lines assign to.
 cat >"$tmp/apart.c" <<'C'
 int main(void)

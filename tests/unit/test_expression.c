@@ -137,6 +137,35 @@ START_TEST(the_lock_of_a_class_of_locks_is_named_by_its_owner)
 }
 END_TEST
 
+START_TEST(a_library_s_object_is_named_by_the_call_of_its_member)
+{
+	static const struct {
+		const char *line, *function, *due;
+	} calls[] = {
+	    {"\tvalues.push_back(v);", "std::vector<>::push_back", "values"},
+	    {"\tint last() { return values.empty() ? 0 : values.back(); }", "std::vector<>::back", "values"},
+	    {"\tif (this->rows->count (key))", "std::map<>::count", "rows"},
+	    {"\treturn ptr()->rep_.find(key) != ptr()->rep_.end();", "std::map<>::find", "rep_"},
+	    {"\tcounts[\"k\" + name]++;", "std::map<>::operator[]", "counts"},
+	    {"\tlabel += \"x\";", "std::string::operator+=", "label"},
+	    {"\tall_->current = std::make_shared<T>();", "std::shared_ptr<>::operator=", "all_->current"},
+	    {"\tfor (auto &v : pool.workers)", "std::vector<>::begin", "pool.workers"},
+	    {"\ta.size() + b.size();", "std::vector<>::size", NULL},
+	    {"\tx[i] = y[i];", "std::vector<>::operator[]", NULL},
+	    {"\tfill(a.begin(), n);", "std::vector<>::resize", NULL},
+	    {"\tsort(all);", "std::sort", NULL},
+	    {"\tcall();", "std::function<>::operator()", NULL},
+	};
+	char name[EXPRESSION_MAX];
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		ck_assert_msg(expression_called_for(calls[i].line, calls[i].function, name) == (calls[i].due != NULL),
+		              "%s", calls[i].line);
+		if (calls[i].due)
+			ck_assert_str_eq(name, calls[i].due);
+	}
+}
+END_TEST
+
 START_TEST(an_atomic_is_named_by_its_operation)
 {
 	static const struct {
@@ -287,6 +316,7 @@ SUITE(expression)
 	tcase_add_test(t, of_several_arguments_the_one_that_is_called_a_lock);
 	tcase_add_test(t, what_a_macro_is_given_a_pointer_to);
 	tcase_add_test(t, the_lock_of_a_class_of_locks_is_named_by_its_owner);
+	tcase_add_test(t, a_library_s_object_is_named_by_the_call_of_its_member);
 	tcase_add_test(t, an_atomic_is_named_by_its_operation);
 	tcase_add_test(t, a_pointer_to_a_lock_is_named_by_the_caller);
 	tcase_add_test(t, a_pointer_that_is_no_parameter_is_not_handed_over);
