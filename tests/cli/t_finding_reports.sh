@@ -111,6 +111,11 @@ colored && { echo "color in a pipe"; fail=1; }
 grep -q ' #0 ' "$tmp/out" && { echo "stacks without -v"; fail=1; }
 text -v "$tmp/cache.zst"
 prints '^     #0 std::'
+# An anomaly's stacks have the calls within libraries in a line, and each of them with -v.
+text --anomaly R1 "$tmp/cache.zst"
+prints '^    #0-#[0-9]* std::.* calls within libraries)$'
+text -v --anomaly R1 "$tmp/cache.zst"
+grep -q 'within libraries' "$tmp/out" && { echo "-v: calls left out"; fail=1; }
 CI=true timeout 60 "$racetrace" analyze -f auto "$tmp/cache.zst" >"$tmp/out"
 prints '^F1 error, observed: '
 CI='' timeout 60 "$racetrace" analyze -f auto "$tmp/cache.zst" >"$tmp/out"
