@@ -7,6 +7,7 @@
 
 #include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
+#include "lib/base/module_path.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -80,6 +81,14 @@ static enum rt_status read_request(struct planner *p)
 }
 
 /* ---- Passes ---- */
+
+/* True if a thread makes another one inside OpenMP's library: it has no turn there. */
+static bool is_made_inside(const struct planner *p, const struct rt_event *e)
+{
+	static const char name[] = "libgomp.";
+	uint32_t module = e->op == RT_OP_FORK ? planner_module(p, e->pc) : RT_PLAN_NONE;
+	return module != RT_PLAN_NONE && !strncmp(module_name(p->modules[module].path), name, sizeof name - 1);
+}
 
 /*
  * True if it says that a task of OpenMP begins or ends in the thread: which thread that is, and when, is up to the
@@ -212,7 +221,8 @@ static bool is_absent(const struct planner *p, const struct thread_plan *t, cons
 /* A stop is the first event behind an ordinal that a run can be stopped at. */
 static void find_stop(struct planner *p, struct thread_plan *t, const struct rt_event *e)
 {
-	if (is_of_runner(t, e) || t->next_stop == t->stop_count || !plan_can_stop(e->op) || is_absent(p, t, e))
+	if (is_of_runner(t, e) || t->next_stop == t->stop_count || !plan_can_stop(e->op) || is_made_inside(p, e) ||
+	    is_absent(p, t, e))
 		return;
 	if (goal_of_event(p, e) < p->request->goal_count && !plan_is_sync(e->op)) {
 		watch(p, key_of(e));
@@ -265,7 +275,7 @@ static enum rt_status find_stops(struct planner *p)
 /* The site of an event that is a mark; NULL: it is none. */
 static struct site *marked_site(struct planner *p, struct thread_plan *t, const struct rt_event *e)
 {
-	if (is_of_runner(t, e) || t->done || !plan_can_stop(e->op) || is_absent(p, t, e))
+	if (is_of_runner(t, e) || t->done || !plan_can_stop(e->op) || is_made_inside(p, e) || is_absent(p, t, e))
 		return NULL;
 	struct site *site = site_of(p, key_of(e), plan_is_sync(e->op));
 	return site && (plan_is_sync(e->op) || site->watched) ? site : NULL;

@@ -94,8 +94,11 @@ static int once(void *object, void (*routine)(void), int (*real)(void *, void (*
 static int real_pthread_once(void *object, void (*routine)(void));
 static int real_call_once(void *object, void (*routine)(void));
 
+/* libgcc's are of its own tables. It unwinds a thread that is cancelled before the thread's own code tells of that. */
 RT_INTERPOSE(int, pthread_once, (pthread_once_t * control, void (*routine)(void)))
 {
+	if (rt_is_inner(RT_PC))
+		return RT_REAL(pthread_once)(control, routine);
 	return once(control, routine, real_pthread_once, RT_PC);
 }
 

@@ -78,50 +78,6 @@ static void got_stuck(state_t *s)
 		ends(RT_PLAN_STUCK, s);
 }
 
-/* Bytes from an address on, of n, that are one after the other by the addresses by which they are known, too. */
-static uint64_t together(uint64_t at, uint64_t n)
-{
-	enum { PAGE = 4096 };
-	uint64_t known = rt_place(at), size = PAGE - at % PAGE;
-
-	while (size < n && rt_place(at + size) == known + size)
-		size += PAGE;
-	return n < size ? n : size;
-}
-
-/* Memory may have several addresses, each page of an access others. Of most accesses, however long, they are not. */
-static bool overlap(const struct rt_step *a, const struct rt_step *b)
-{
-	uint64_t a_size = a->arg ? a->arg : 1, b_size = b->arg ? b->arg : 1;
-
-	if (!rt_place_twice)
-		return a->object < b->object + b_size && b->object < a->object + a_size;
-	for (uint64_t i = 0, x_size; i < a_size; i += x_size) {
-		uint64_t x = rt_place(a->object + i);
-
-		x_size = together(a->object + i, a_size - i);
-		for (uint64_t k = 0, y_size; k < b_size; k += y_size) {
-			uint64_t y = rt_place(b->object + k);
-
-			y_size = together(b->object + k, b_size - k);
-			if (x < y + y_size && y < x + x_size)
-				return true;
-		}
-	}
-	return false;
-}
-
-static bool writes(unsigned op)
-{
-	return op == RT_OP_WRITE || op == RT_OP_ATOMIC_STORE || op == RT_OP_ATOMIC_RMW || op == RT_OP_ATOMIC_CAS;
-}
-
-bool rt_follow_pending(const struct rt_task *a, const struct rt_task *b)
-{
-	return a && b && a != b && overlap(&a->next, &b->next) && (writes(a->next.op) || writes(b->next.op)) &&
-	       (rt_follow_is_plain(a->next.op) || rt_follow_is_plain(b->next.op));
-}
-
 static bool sequence_ran(void)
 {
 	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++)
@@ -300,20 +256,24 @@ static uint64_t waited(void)
 	return now - since;
 }
 
+/* True if what is left of the step is only what the thread tells others. */
+static bool only_tells(const struct rt_plan_step *step, const state_t *s)
+{
+	const struct rt_plan_mark *marks = PART(const struct rt_plan_mark, marks) + thread_of(s)->first_mark;
+
+	for (uint64_t i = s->mark; i < step->mark; i++)
+		if (PART(const struct rt_plan_site, sites)[marks[i].site].op != RT_OP_HB_BEFORE)
+			return false;
+	return true;
+}
+
 /*
  * True if the thread waits for a descriptor, and what is left of the step is only what its call tells others. By turns
  * that comes behind the wait; in the recording it may have come before.
  */
 static bool tells_later(const struct rt_plan_step *step, const state_t *s, const struct rt_task *task)
 {
-	const struct rt_plan_mark *marks = PART(const struct rt_plan_mark, marks) + thread_of(s)->first_mark;
-
-	if (!is_polled(task) || waited() < ALONE_NS || ends_at_goal(step, s))
-		return false;
-	for (uint64_t i = s->mark; i < step->mark; i++)
-		if (PART(const struct rt_plan_site, sites)[marks[i].site].op != RT_OP_HB_BEFORE)
-			return false;
-	return true;
+	return is_polled(task) && waited() >= ALONE_NS && !ends_at_goal(step, s) && only_tells(step, s);
 }
 
 /*
@@ -510,7 +470,8 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 		bool comes = comes_by_itself(s, task);
 
 		if (!task && s->task != RT_PLAN_NONE) { /* it has ended */
-			if (past_marks(s) || (s->mark >= step->mark && is_behind_goal(s)))
+			/* Whether it had memory of its own, of which it tells with its end, may differ. */
+			if (past_marks(s) || (only_tells(step, s) && !ends_at_goal(step, s)))
 				rt_follow_plan->step++;
 			else
 				diverged(s, NULL);
