@@ -162,19 +162,23 @@ static void mark_granule(struct shadow *s, uint64_t granule, uint32_t bits, uint
 	mark_word(s, &words[granule % SHADOW_GRANULES], granule, bits, thread);
 }
 
-/* Granules [from, to) of one page, all touched in full. */
+/* Granules [from, to) of one page, all touched in full. Where all are shared, most accesses change none. */
 static void mark_inner(struct shadow *s, uint64_t from, uint64_t to, uint32_t bits, uint32_t thread)
 {
 	struct shadow_page *page = page_get(s, from / SHADOW_GRANULES);
-	if (!page)
+	if (!page || (page->common && !(bits & ~page->common)))
 		return;
 	if (!page->words && to - from == SHADOW_GRANULES) {
 		mark_word(s, &page->uniform, from, bits, thread);
 		return;
 	}
-	uint32_t *words = page_words(s, page);
-	for (uint64_t g = from; words && g < to; g++)
+	uint32_t *words = page_words(s, page), common = UINT32_MAX;
+	for (uint64_t g = from; words && g < to; g++) {
 		mark_word(s, &words[g % SHADOW_GRANULES], g, bits, thread);
+		common &= words[g % SHADOW_GRANULES];
+	}
+	if (words && to - from == SHADOW_GRANULES && common & SHADOW_SHARED)
+		page->common = common;
 }
 
 void shadow_touch_range(struct shadow *s, uint64_t addr, uint64_t size, uint32_t thread, bool write)
@@ -218,6 +222,7 @@ static void renew_page(struct shadow *s, struct shadow_page *page, uint64_t firs
 	uint64_t from = first > start ? first - start : 0;
 	uint64_t to = last < start + SHADOW_GRANULES - 1 ? last - start : SHADOW_GRANULES - 1;
 	bool whole = from == 0 && to == SHADOW_GRANULES - 1;
+	page->common = 0;
 	if (!page->words && (whole || !shadow_is_untouched(page->uniform))) {
 		/* Part of a uniform page is renewed: the page stays as it is, which keeps too much for this part. */
 		if (whole)
@@ -276,6 +281,7 @@ static void allocate_page(struct shadow *s, struct shadow_page *page, uint64_t f
                           uint32_t block)
 {
 	bool whole = to - from == SHADOW_GRANULES;
+	page->common = 0;
 	if (whole) {
 		free(page->blocks);
 		page->blocks = NULL;

@@ -43,6 +43,7 @@ struct shadow_page {
 	uint32_t *base;  /* pass two, if there are words: number of cells that begin before the granule */
 	uint32_t begun;  /* pass two, if not: number of cells that begin up to the page's first byte; all survives */
 	uint32_t uniform;
+	uint32_t common; /* pass one: bits that each word has, if all are SHARED; 0: not known */
 	uint32_t
 	    *blocks;    /* pass one: by granule, the block that was allocated there last; NULL: all are like `block` */
 	uint32_t block; /* as numbered by the caller; 0: none */

@@ -72,6 +72,17 @@ short() {
 	event write t2 y ''
 }
 
+# Copies of 256 words or pages at 64 places.
+copies() {
+	header 2
+	for i in $(seq 1 600); do
+		event acquire "t$((i % 2 + 1))" l ''
+		printf '{"op":"write","thread":"t%s","object":%s,"arg":%s,"location":"a.c:2"}\n' \
+			$((i % 2 + 1)) $((0x10000000 + $1 * (i * 7 % 64))) $(($1 * 256))
+		event release "t$((i % 2 + 1))" l ''
+	done
+}
+
 # instructions SHAPE SIZE: of an analysis, without what the smallest one takes.
 instructions() {
 	"$1" "$2" >"$1.$2.jsonl"
@@ -89,4 +100,10 @@ for shape in kernel chain tries short; do
 		failed=1
 	}
 done
+# Threads find nearly all of each page as they left it.
+words=$(instructions copies 8) pages=$(instructions copies 4096)
+[ "$pages" -lt $((2 * words)) ] || {
+	echo "copies: of pages take $pages instructions, and of words $words"
+	failed=1
+}
 exit $failed
