@@ -36,9 +36,10 @@ const struct limit_info limit_infos[LIMITS] = {
                      "names this limit anomalies",
                      false},
     [LIMIT_ACCESS_PAIRS] = {"access_pairs", 1 << 26, "pairs", LIMIT,
-                            "pairs of groups of accesses that are compared for races",
+                            "pairs of groups of accesses that are compared for races, and for ASVs",
                             "In cells with more groups of accesses (by thread and position), accesses next to one "
-                            "another are compared first. There may be other races, and counts are lower bounds",
+                            "another are compared first. There may be other races and ASVs, and counts are lower "
+                            "bounds",
                             false},
     [LIMIT_CYCLE_STEPS] = {"cycle_steps", 4000000, "steps", LIMIT, "steps to find the deadlocks of one length",
                            "Further cycles of locks with as many threads are not looked for", false},

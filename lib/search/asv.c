@@ -11,6 +11,7 @@
 #include "lib/search/units.h"
 
 #include "lib/base/lower_bound.h"
+#include "lib/base/vec.h"
 
 #include <string.h>
 
@@ -19,6 +20,8 @@ enum { KIND_WW, KIND_WR, KIND_RW, KIND_COUNT };
 /* NESTED_MAX units of a class, if they are nested; COUNTED_MAX pairs of classes of two groups, and FULL_MAX pairs of
  * groups, of an anomaly that has its instances. */
 enum { NESTED_MAX = 256, COUNTED_MAX = 512, FULL_MAX = 100 };
+/* Pairs that are looked at for each class of two cells in any case; else half of what is left of LIMIT_ACCESS_PAIRS. */
+enum { PAIRS_A_CLASS = 16 };
 
 struct asv_finder {
 	const struct search_context *context;
@@ -28,6 +31,11 @@ struct asv_finder {
 	bool exact;
 	struct units units;
 	struct found_list found;
+	/* Of the cells at hand: */
+	struct group *groups;
+	uint32_t group_capacity;
+	uint64_t looked; /* number of pairs of groups, and of their classes */
+	uint64_t pairs;  /* those left for all cells */
 };
 
 static void find_patterns(struct asv_finder *s)
@@ -47,20 +55,6 @@ static void find_patterns(struct asv_finder *s)
 			}
 			s->patterns[order][i / KIND_COUNT][i % KIND_COUNT] = pattern_find(&p);
 		}
-}
-
-/* The kinds of a unit's access of a cell and another unit's; -1: no conflict. */
-static int kind_of(const struct asv_finder *s, uint32_t site, uint32_t other)
-{
-	bool writes = rt_op_writes(s->m->sites[site].op), other_writes = rt_op_writes(s->m->sites[other].op);
-	return writes ? (other_writes ? KIND_WW : KIND_WR) : other_writes ? KIND_RW : -1;
-}
-
-static const struct pattern *pattern_of(const struct asv_finder *s, int order, const uint32_t *u, const uint32_t *v)
-{
-	int kind1 = kind_of(s, u[UNIT_SITE1], v[order == ORDER_A ? UNIT_SITE1 : UNIT_SITE2]);
-	int kind2 = kind_of(s, u[UNIT_SITE2], v[order == ORDER_A ? UNIT_SITE2 : UNIT_SITE1]);
-	return kind1 < 0 || kind2 < 0 ? NULL : s->patterns[order][kind1][kind2];
 }
 
 static bool admitted(const struct asv_finder *s, int order, const uint32_t *u, const uint32_t *v)
@@ -260,19 +254,38 @@ static uint32_t end_of(const struct asv_finder *s, uint32_t begin, uint32_t numb
 	return end;
 }
 
+/* A group of classes: they agree in their cells and sites. */
+struct group {
+	uint32_t begin, end; /* classes */
+	uint64_t positions[2];
+	bool writes[2];
+};
+
+/* The kinds of two accesses of a cell; -1: no conflict. */
+static int kind_of(bool writes, bool other_writes)
+{
+	return writes ? (other_writes ? KIND_WW : KIND_WR) : other_writes ? KIND_RW : -1;
+}
+
+static const struct pattern *pattern_of(const struct asv_finder *s, int order, const struct group *u,
+                                        const struct group *v)
+{
+	bool turned = order != ORDER_A;
+	int kind1 = kind_of(u->writes[0], v->writes[turned]), kind2 = kind_of(u->writes[1], v->writes[!turned]);
+	return kind1 < 0 || kind2 < 0 ? NULL : s->patterns[order][kind1][kind2];
+}
+
 /*
  * True if the anomaly of two groups' sites can gain nothing: it is not known and there is no room for another one, or
  * it has all the instances that it may have, from many groups. x->found: that anomaly, if it is known.
  */
-static bool is_settled(struct asv_finder *s, struct match *x, const struct class *u, const struct class *v)
+static bool is_settled(struct asv_finder *s, struct match *x, const struct group *u, const struct group *v)
 {
-	uint32_t sites[4];
-	uint64_t positions[4];
+	bool c = x->order == ORDER_C;
+	const uint64_t positions[4] = {u->positions[0], v->positions[0], c ? u->positions[1] : v->positions[1],
+	                               c ? v->positions[1] : u->positions[1]};
 	if (s->context->every)
 		return false;
-	tuple_of(x, &u->key[UNIT_SITE1], &v->key[UNIT_SITE1], sites);
-	for (int i = 0; i < 4; i++)
-		positions[i] = model_position(&s->m->sites[sites[i]]);
 	x->found = found_find(&s->found, x->pattern, positions);
 	if (!x->found && found_no_more(&s->found)) {
 		limits_reach(s->context->lazy->limits, LIMIT_ANOMALIES, true);
@@ -285,16 +298,17 @@ static bool is_settled(struct asv_finder *s, struct match *x, const struct class
 }
 
 /*
- * Combines two groups of classes, each at the same sites of the same cells, in an order in which each class comes
- * early. Once the anomaly has its instances, only this many more pairs are counted.
+ * Combines two groups of classes in an order in which each class comes early. Once the anomaly has its instances, only
+ * this many more pairs are counted.
  */
-static void search_groups(struct asv_finder *s, int order, uint32_t u, uint32_t u_end, uint32_t v, uint32_t v_end)
+static void search_groups(struct asv_finder *s, int order, const struct group *u, const struct group *v)
 {
-	struct match x = {.pattern = pattern_of(s, order, class_at(s, u)->key, class_at(s, v)->key), .order = order};
-	uint32_t u_count = u_end - u, v_count = v_end - v;
+	struct match x = {.pattern = pattern_of(s, order, u, v), .order = order};
+	uint32_t u_count = u->end - u->begin, v_count = v->end - v->begin;
 	uint64_t tried = 0, sides = (uint64_t)u_count + v_count;
 	uint64_t counted = COUNTED_MAX + sides, most = s->context->lazy->limits->of[LIMIT_COMBINATIONS] + 16 * sides;
-	if (!x.pattern || is_settled(s, &x, class_at(s, u), class_at(s, v)))
+	s->looked++;
+	if (!x.pattern || is_settled(s, &x, u, v))
 		return;
 	for (uint32_t turn = 0; turn < v_count; turn++)
 		for (uint32_t i = 0; i < u_count && !s->found.failed; i++) {
@@ -304,11 +318,63 @@ static void search_groups(struct asv_finder *s, int order, uint32_t u, uint32_t 
 			}
 			if (!s->context->every && tried++ > most) {
 				limits_reach(s->context->lazy->limits, LIMIT_COMBINATIONS, !x.found);
-				found_cut(&s->found, class_at(s, u)->key[UNIT_SITE1]);
+				found_cut(&s->found, class_at(s, u->begin)->key[UNIT_SITE1]);
 				return;
 			}
-			search_classes(s, &x, class_at(s, u + i), class_at(s, v + (i + turn) % v_count));
+			s->looked++;
+			search_classes(s, &x, class_at(s, u->begin + i), class_at(s, v->begin + (i + turn) % v_count));
 		}
+}
+
+/* Lists the groups of the classes from begin to end, which agree in their cells, behind those that are listed. */
+static uint32_t list_groups(struct asv_finder *s, uint32_t begin, uint32_t end, uint32_t listed)
+{
+	while (begin < end && !s->found.failed) {
+		if (!vec_reserve(&s->groups, &s->group_capacity, (uint64_t)listed + 1, sizeof *s->groups)) {
+			s->found.failed = true;
+			break;
+		}
+		struct group *g = &s->groups[listed++];
+		g->begin = begin;
+		g->end = begin = end_of(s, begin, UNIT_GROUP);
+		for (int i = 0; i < 2; i++) {
+			const struct model_site *site = &s->m->sites[class_at(s, g->begin)->key[UNIT_SITE1 + i]];
+			g->positions[i] = model_position(site);
+			g->writes[i] = rt_op_writes(site->op) != 0;
+		}
+	}
+	return listed;
+}
+
+/* Combines the groups: the first `own` are on the cells in one order, as u; the others in the other order. */
+static void search_all(struct asv_finder *s, uint32_t own, uint32_t all)
+{
+	for (uint32_t u = 0; u < own && !s->found.failed; u++) {
+		for (uint32_t v = 0; v < own; v++)
+			search_groups(s, ORDER_A, &s->groups[u], &s->groups[v]);
+		for (uint32_t v = own; v < all; v++) {
+			search_groups(s, ORDER_B, &s->groups[u], &s->groups[v]);
+			search_groups(s, ORDER_C, &s->groups[u], &s->groups[v]);
+		}
+	}
+}
+
+/* The same, as far as at most `most` pairs; each group comes early. Of a source position where pairs are left out, no
+ * anomaly has all its instances. */
+static void search_some(struct asv_finder *s, uint32_t own, uint32_t all, uint64_t most)
+{
+	for (uint32_t apart = 0; apart < all && s->looked < most && !s->found.failed; apart++)
+		for (uint32_t u = 0; u < own && s->looked < most; u++) {
+			uint32_t v = (u + apart) % all;
+			search_groups(s, v < own ? ORDER_A : ORDER_B, &s->groups[u], &s->groups[v]);
+			if (v >= own)
+				search_groups(s, ORDER_C, &s->groups[u], &s->groups[v]);
+		}
+	if (s->looked < most)
+		return;
+	limits_reach(s->context->lazy->limits, LIMIT_ACCESS_PAIRS, true);
+	for (uint32_t u = 0; u < own; u++)
+		found_cut(&s->found, class_at(s, s->groups[u].begin)->key[UNIT_SITE1]);
 }
 
 /* Combines each group of the classes on one pair of cells, as u, with each on the same cells in this or the reverse
@@ -321,18 +387,17 @@ static uint32_t search_cells(struct asv_finder *s, uint32_t begin)
 	if (turned < count && class_at(s, turned)->key[UNIT_CELL1] == cell2 &&
 	    class_at(s, turned)->key[UNIT_CELL2] == cell1)
 		turned_end = end_of(s, turned, 2);
-	for (uint32_t u = begin, u_end; u < end && !s->found.failed; u = u_end) {
-		u_end = end_of(s, u, UNIT_GROUP);
-		for (uint32_t v = begin, v_end; v < end; v = v_end) {
-			v_end = end_of(s, v, UNIT_GROUP);
-			search_groups(s, ORDER_A, u, u_end, v, v_end);
-		}
-		for (uint32_t v = turned, v_end; v < turned_end; v = v_end) {
-			v_end = end_of(s, v, UNIT_GROUP);
-			search_groups(s, ORDER_B, u, u_end, v, v_end);
-			search_groups(s, ORDER_C, u, u_end, v, v_end);
-		}
-	}
+	uint64_t least = PAIRS_A_CLASS * ((uint64_t)end - begin + turned_end - turned);
+	uint64_t most = s->pairs / 2 > least ? s->pairs / 2 : least;
+	uint64_t classes = end - begin, pairs = classes * (classes + 2 * (uint64_t)(turned_end - turned));
+	uint32_t own = list_groups(s, begin, end, 0), all = list_groups(s, turned, turned_end, own);
+	s->looked = 0;
+	/* Each pair of groups, and each pair of their classes. */
+	if (s->context->every || 2 * pairs <= most)
+		search_all(s, own, all);
+	else
+		search_some(s, own, all, most);
+	s->pairs -= s->looked < s->pairs ? s->looked : s->pairs;
 	return end;
 }
 
@@ -342,7 +407,8 @@ enum rt_status asv_search(const struct search_context *c, struct anomaly_list *l
 	                       .m = c->m,
 	                       .por = c->por,
 	                       .exact = rt_trace_info(c->m->trace)->exact,
-	                       .found = {.context = c, .list = list}};
+	                       .found = {.context = c, .list = list},
+	                       .pairs = c->lazy->limits->of[LIMIT_ACCESS_PAIRS]};
 	if (!c->m->region_count)
 		return RT_OK;
 	find_patterns(&s);
@@ -354,5 +420,6 @@ enum rt_status asv_search(const struct search_context *c, struct anomaly_list *l
 	for (uint32_t i = 0; !s.found.failed && i < s.units.classes.count;)
 		i = search_cells(&s, i);
 	units_release(&s.units);
+	free(s.groups);
 	return found_finish(&s.found, err);
 }

@@ -51,7 +51,7 @@ static struct found *find(const struct found_list *l, const struct found_key *ke
 	size_t size = key_size(key->pattern);
 	struct found *f = NULL;
 	HASH_VALUE(key, size, *hash);
-	if (l->filter[*hash % FOUND_FILTER / 64] >> *hash % 64 & 1)
+	if (l->filter && l->filter[*hash % FOUND_FILTER / 64] >> *hash % 64 & 1)
 		HASH_FIND_BYHASHVALUE(hh, l->entries, key, size, *hash, f);
 	return f;
 }
@@ -75,7 +75,9 @@ struct found *found_at(struct found_list *l, const struct pattern *pattern, cons
 		limits_reach(limits, LIMIT_ANOMALIES, true);
 		return NULL;
 	}
-	if (!(f = calloc(1, sizeof *f))) {
+	if (!l->filter)
+		l->filter = calloc(FOUND_FILTER / 64, sizeof *l->filter);
+	if (!l->filter || !(f = calloc(1, sizeof *f))) {
 		l->failed = true;
 		return NULL;
 	}
@@ -420,6 +422,8 @@ enum rt_status found_finish(struct found_list *l, struct rt_error *err)
 		found_drop(l, f);
 	}
 	HASH_FREE(l->cuts);
+	free(l->filter);
+	l->filter = NULL;
 	if (!l->failed || l->full)
 		return RT_OK;
 	return rt_error_set(err, RT_EMEMORY, "no memory for all anomalies%s",

@@ -13,7 +13,7 @@
  * it is refuted only if all of them are. Once all anomalies together have FOUND_ALL and one for each event, FOUND_FEW
  * of each that has no more yet.
  */
-enum { FOUND_INSTANCES = 2000, FOUND_FEW = 12, FOUND_ALL = 1 << 20, FOUND_FILTER = 1 << 18 };
+enum { FOUND_INSTANCES = 2000, FOUND_FEW = 12, FOUND_ALL = 1 << 20, FOUND_FILTER = 1 << 21 };
 
 /* How much the recorded run itself shows of an instance. */
 enum found_rank {
@@ -31,8 +31,8 @@ struct found_list {
 	struct anomaly_list *list;            /* borrowed */
 	struct found *entries;
 	/* By hash, bits: there may be an entry. Of most tuples of a search there is none, and the table of entries is
-	 * in no cache. */
-	uint64_t filter[FOUND_FILTER / 64];
+	 * in no cache. NULL: there is no entry. */
+	uint64_t *filter;
 	uint64_t kept;       /* number of instances that found_offer kept, of all entries */
 	uint64_t excluded;   /* number of tuples of all that were ruled out */
 	uint64_t remembered; /* number of tuples of all whose hash is kept */
