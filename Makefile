@@ -102,7 +102,7 @@ $(BUILD)/obj/%.o: %.c
 # The recorder lives in other people's programs: no sanitizer, no errno games, thread-local data at fixed offsets.
 RECORDER_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fno-builtin -fomit-frame-pointer $(if $(filter -O0,$(CFLAGS)),-O1)
 # Exceptions and cancellation pass through these; string.c's plain loops must stay what they are.
-UNWOUND := $(addprefix $(BUILD)/pic/recorder/,$(addprefix intercept/,block.o cxx.o cond.o once.o c11.o malloc.o dl.o sem.o barrier.o stdio.o cookie.o calls_files.o calls_names.o calls_system.o kernel.o) runtime/cancel.o runtime/thread.o runtime/blocking.o)
+UNWOUND := $(addprefix $(BUILD)/pic/recorder/,$(addprefix intercept/,block.o cxx.o cxx_calls.o cond.o once.o c11.o malloc.o dl.o sem.o barrier.o stdio.o cookie.o calls_files.o calls_names.o calls_system.o kernel.o) runtime/cancel.o runtime/thread.o runtime/blocking.o)
 $(UNWOUND) $(UNWOUND:.o=.controlled.o): RECORDER_CFLAGS += -fexceptions
 $(BUILD)/pic/recorder/intercept/string.o $(BUILD)/pic/recorder/intercept/string.controlled.o: RECORDER_CFLAGS += $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
 $(BUILD)/pic/%.controlled.o: ALL_CFLAGS += -DRT_CONTROLLED=1

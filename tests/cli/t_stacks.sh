@@ -1,6 +1,6 @@
 #!/bin/bash
 # t_stacks.sh [BUILD]: call stacks are right after the program has left functions by longjmp, siglongjmp out of a signal's
-# handler, and an exception; and in what a library that is not instrumented calls back (libgomp).
+# handler, and an exception; in what a library that is not instrumented calls back (libgomp), and in what one calls.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 racetrace=$RACETRACE tmp=$SCRATCH
@@ -85,7 +85,7 @@ END
 "$racetrace" analyze --format json "$tmp/trace" >"$tmp/report"
 jq -r '[.anomalies[] | select(.variable.kind == "global") | .events[].stack
 	| map(.function // empty | sub("[(.].*"; "")) | join(" ")] | unique[]' "$tmp/report" >"$tmp/got"
-diff - "$tmp/got" <<'END'
+diff - "$tmp/got" <<'END' || fail=1
 touch_jumped nested all main
 touch_jumped nested all thread
 touch_raised interrupted all main
@@ -94,3 +94,24 @@ touch_team main main
 touch_thrown caught all main
 touch_thrown caught all thread
 END
+
+# What the C++ library waits for by itself is of the program's line.
+cat >"$tmp/library.cpp" <<'END'
+#include <future>
+#include <thread>
+static std::promise<int> promise;
+int main()
+{
+	std::thread other([] { promise.get_future().wait(); /* @future */ });
+	other.join(); /* @join */
+}
+END
+line() { grep -n "@$1 " "$tmp/library.cpp" | cut -d: -f1; }
+for way in -fsanitize=thread -fno-inline; do # the latter under Valgrind
+	"${CXX:-g++}" -g -O1 $way "$tmp/library.cpp" -o "$tmp/library" -pthread || exit 1
+	"$racetrace" record --serial -o "$tmp/library.zst" "$tmp/library" 2>"$tmp/err"
+	[ $? = 124 ] || { echo "library.cpp $way: $(cat "$tmp/err")"; fail=1; }
+	"$racetrace" analyze --format json "$tmp/library.zst" | jq -c '.findings[0].places | map(.line) | sort' >"$tmp/lines"
+	[ "$(cat "$tmp/lines")" = "[$(line future),$(line join)]" ] || { echo "library.cpp $way: $(cat "$tmp/lines")"; fail=1; }
+done
+exit $fail
