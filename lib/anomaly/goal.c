@@ -26,6 +26,37 @@ struct goal goal_of_instance(const struct anomaly *a, uint32_t i)
 	return g;
 }
 
+uint32_t goal_wait_begin(const struct model *m, uint32_t e)
+{
+	uint32_t pred = model_pred(m, e);
+	bool ends = model_op(m, e) == RT_OP_WAIT_END && model_arg(m, e) != MODEL_NONE && pred != MODEL_NONE &&
+	            !(m->sites[m->events[e].site].flags & (RT_F_TIMED | RT_F_TIMEOUT));
+	return ends && model_op(m, pred) == RT_OP_WAIT_BEGIN && m->events[pred].object == m->events[e].object
+	           ? pred
+	           : MODEL_NONE;
+}
+
+bool goal_awaits_signal(const struct model *m, const uint32_t *events, uint32_t count, uint32_t i)
+{
+	if (goal_wait_begin(m, events[i]) == MODEL_NONE)
+		return false;
+	uint32_t mutex = model_arg(m, events[i]);
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t pred = model_pred(m, events[k]);
+		if (k != i && pred != MODEL_NONE && model_lockset_lock(m, model_lockset_of(m, pred), mutex))
+			return false;
+	}
+	return true;
+}
+
+bool goal_awaits_any(const struct model *m, const struct goal *g)
+{
+	for (uint32_t i = 0; g->kind == GOAL_DEADLOCK && i < g->count; i++)
+		if (goal_awaits_signal(m, g->events, g->count, i))
+			return true;
+	return false;
+}
+
 /* The part behind e of the same event, MODEL_NONE: there is none. */
 static uint32_t next_part(const struct model *m, uint32_t e)
 {

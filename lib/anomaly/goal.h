@@ -41,6 +41,16 @@ static inline bool goal_has(const struct goal *g, uint32_t e)
 			return true;
 	return false;
 }
+/* The WAIT_BEGIN of a wait for a condition that only a signal ends, of its end, which comes right behind; MODEL_NONE: e
+ * ends no such wait. */
+uint32_t goal_wait_begin(const struct model *m, uint32_t e);
+/*
+ * True if event i of these, which all stand still, is the end of a wait for a condition whose signal has not come.
+ * Otherwise a wait that ends waits for its mutex, which the thread of another one holds.
+ */
+bool goal_awaits_signal(const struct model *m, const uint32_t *events, uint32_t count, uint32_t i);
+/* True if a wait of the goal does. */
+bool goal_awaits_any(const struct model *m, const struct goal *g);
 /* True if e is a goal event that a witness executes, as in a sequence. */
 static inline bool goal_runs(const struct goal *g, uint32_t e)
 {

@@ -1,6 +1,6 @@
 /*
- * What a thread of a deadlock waits for, as the judge sees it: the locks that the others hold, that they end, or that
- * they post.
+ * What a thread of a deadlock waits for, as the judge sees it: the locks that the others hold, that they end, that they
+ * post or that they signal.
  */
 #include "lib/judge/judge.h"
 
@@ -152,4 +152,35 @@ bool judge_lacks(const struct judge *j, const struct goal *goal, uint32_t leave)
 			return false;
 	}
 	return others && parties && parties != MODEL_NONE && arrived < wanted + parties;
+}
+
+/* By thread: how many of its events the schedule has when it comes to e, which is in it. */
+static void count_before(const struct judge *j, const struct schedule *s, uint32_t e)
+{
+	uint32_t thread = model_thread_of(j->m, e), pos = j->m->events[e].pos;
+	memset(j->gives, 0, j->m->thread_count * sizeof *j->gives);
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct schedule_step *step = &s->steps[i];
+		if (step->thread == thread && step->to >= pos)
+			return;
+		j->gives[step->thread] = step->to + INT64_C(1);
+	}
+}
+
+bool judge_is_unheard(const struct judge *j, const struct goal *goal, const struct schedule *s, uint32_t end)
+{
+	const struct model *m = j->m;
+	uint32_t condition = m->events[end].object, own = model_thread_of(m, end);
+	bool others = false;
+	count_before(j, s, model_pred(m, end));
+	for (uint32_t i = j->by_object_first[condition]; i < j->by_object_first[condition + 1]; i++) {
+		uint32_t e = j->by_object[i], thread = model_thread_of(m, e), pos = m->events[e].pos;
+		if (thread == own)
+			continue;
+		bool left = pos >= j->next[thread], other = is_other(m, goal, end, thread);
+		if (left ? !other : pos >= j->gives[thread])
+			return false;
+		others |= left;
+	}
+	return others && !m->part && !m->losses.count;
 }

@@ -36,7 +36,7 @@ struct judge {
 	uint32_t *round_size;
 	uint32_t round_count;
 	uint32_t without_rule;     /* an event whose operation has none, MODEL_NONE */
-	uint32_t *by_object;       /* HB_BEFORE events, arrivals, and those on semaphores, object by object */
+	uint32_t *by_object;       /* HB_BEFORE events, arrivals, signals, and those on semaphores, object by object */
 	uint32_t *by_object_first; /* by object: where its events begin */
 	int64_t *initial;          /* by object: least initial value that a semaphore must have had */
 	/*
@@ -45,7 +45,7 @@ struct judge {
 	 */
 	void *state;
 	size_t state_size;
-	int64_t *gives;    /* by thread: for judge_starves alone */
+	int64_t *gives;    /* by thread: for judge_starves and judge_is_unheard alone */
 	uint32_t replay;   /* number of it, from 1 */
 	uint32_t restored; /* the trace's events before this one were not repeated */
 	uint32_t *cut;     /* by thread: how many of its events are among these; only if leaves_out */
@@ -116,6 +116,10 @@ bool judge_starves(const struct judge *j, const struct goal *goal, uint32_t wait
 /* The same of a BARRIER_LEAVE: the number of parties is known, fewer have arrived in its round and the rounds before,
  * and only the goal's other threads have arrivals left there. */
 bool judge_lacks(const struct judge *j, const struct goal *goal, uint32_t leave);
+
+/* The same of a WAIT_END: its wait has begun, no signal of its condition came since, and only the goal's other threads
+ * have some left. */
+bool judge_is_unheard(const struct judge *j, const struct goal *goal, const struct schedule *s, uint32_t end);
 
 /* Steps of a schedule that run events in the trace's order, before event `behind`; `events` of them (left_out.c). */
 struct judge_part {

@@ -213,11 +213,12 @@ static void scan_event(struct judge *j, struct scan *s, uint32_t e)
 
 static bool is_listed(enum rt_op op)
 {
-	return op == RT_OP_HB_BEFORE || op == RT_OP_BARRIER_ARRIVE || rt_op_group(op) == RT_GROUP_SEMAPHORE;
+	return op == RT_OP_HB_BEFORE || op == RT_OP_BARRIER_ARRIVE || rt_op_has(op, RT_WAKES) ||
+	       rt_op_group(op) == RT_GROUP_SEMAPHORE;
 }
 
-/* Groups HB_BEFORE events, arrivals and those on semaphores by object; partner[HB_AFTER] then becomes a count within
- * the object's group. */
+/* Groups HB_BEFORE events, arrivals, signals and those on semaphores by object; partner[HB_AFTER] then becomes a count
+ * within the object's group. */
 static bool scan_objects(struct judge *j)
 {
 	const struct model *m = j->m;

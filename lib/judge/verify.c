@@ -382,19 +382,21 @@ static bool goal_race(struct replay *r)
 	return conflict || fault(r, VERIFY_GOAL_NO_CONFLICT, e1, e2);
 }
 
-static bool goal_deadlock(struct replay *r)
+static bool goal_deadlock(struct replay *r, const struct schedule *s)
 {
 	const struct goal *g = r->goal;
 	if (!goal_stands_before(r))
 		return false;
 	for (uint32_t i = 0; i < g->count; i++) {
 		uint32_t e = g->events[i], signal = r->j->partner[e];
+		bool unsignalled = goal_awaits_signal(r->j->m, g->events, g->count, i);
 		/* A thread that still waits for a signal does not wait for the mutex yet. */
-		if (model_op(r->j->m, e) == RT_OP_WAIT_END && signal != MODEL_NONE &&
+		if (!unsignalled && model_op(r->j->m, e) == RT_OP_WAIT_END && signal != MODEL_NONE &&
 		    (!occurred(r->j, signal) || r->j->lost_signal[model_thread_of(r->j->m, e)]))
 			return fault(r, VERIFY_NO_SIGNAL, e, signal);
 		enum rt_op op = model_op(r->j->m, e);
-		bool blocked = (op == RT_OP_SEM_WAIT && judge_starves(r->j, g, e)) ||
+		bool blocked = (unsignalled && judge_is_unheard(r->j, g, s, e)) ||
+		               (op == RT_OP_SEM_WAIT && judge_starves(r->j, g, e)) ||
 		               (op == RT_OP_BARRIER_LEAVE && judge_lacks(r->j, g, e));
 		for (uint32_t k = 0; k < g->count && !blocked; k++)
 			blocked = judge_blocks(r->j->m, g->events[k], g->events[i]);
@@ -556,7 +558,7 @@ static void verify(struct judge *j, const struct schedule *s, const struct goal 
 		goal_race(&r);
 		break;
 	case GOAL_DEADLOCK:
-		goal_deadlock(&r);
+		goal_deadlock(&r, s);
 		break;
 	case GOAL_SEQUENCE:
 		goal_sequence(&r, s);

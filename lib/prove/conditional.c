@@ -38,8 +38,8 @@ static enum search_answer in_order(struct conditional *c, struct search *search,
 	enum search_answer answer =
 	    search_in_order(search, goal, c->searches->strict.trf, linear - c->spent, out, &spent);
 	c->spent += spent;
-	/* A sequence's last event may have to come before other events that it needs. */
-	return judged(c, goal, answer, out, goal->kind != GOAL_SEQUENCE);
+	/* A sequence's last event may have to come before other events that it needs, and signals before a wait. */
+	return judged(c, goal, answer, out, goal->kind != GOAL_SEQUENCE && !goal_awaits_any(c->searches->m, goal));
 }
 
 static enum search_answer pecan(struct conditional *c, const struct goal *goal, uint64_t linear, struct schedule *out)

@@ -112,7 +112,7 @@ static enum search_answer visited(struct provers *p, const struct goal *goal, st
 /* The sync-preserving ideal, its events in the order of the trace. */
 static enum search_answer syncp(struct provers *p, const struct goal *goal, struct schedule *out)
 {
-	if (!*p->context.syncp || goal->kind == GOAL_SEQUENCE)
+	if (!*p->context.syncp || goal->kind == GOAL_SEQUENCE || goal_awaits_any(p->m, goal))
 		return SEARCH_GAVE_UP;
 	const uint32_t *ideal = syncp_ideal(*p->context.syncp, goal->events, goal->count);
 	if (!ideal)
@@ -124,7 +124,7 @@ static enum search_answer syncp(struct provers *p, const struct goal *goal, stru
 static enum search_answer sure(struct provers *p, const struct goal *goal, struct schedule *out)
 {
 	uint64_t spent, limit = budget_linear(p);
-	if (p->context.exact || p->counts.pecan_exhausted)
+	if (p->context.exact || p->counts.pecan_exhausted || goal_awaits_any(p->m, goal))
 		return SEARCH_GAVE_UP;
 	enum search_answer answer =
 	    search_sure(p->searches.strict.search, p->certain, goal, limit - p->counts.pecan_spent, out, &spent);

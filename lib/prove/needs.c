@@ -45,11 +45,17 @@ static void include(uint32_t *set, const struct needs *n, uint32_t e)
 		set[thread] = n->m->events[e].pos + 1;
 }
 
-/* Adds the events that must have occurred for e to be next. */
-static void include_before(uint32_t *set, const struct needs *n, uint32_t e)
+uint32_t needs_clock(const struct trf *trf, const struct goal *g, uint32_t i)
+{
+	bool unsignalled = g->kind == GOAL_DEADLOCK && goal_awaits_signal(trf->m, g->events, g->count, i);
+	return unsignalled ? trf_clock_unsignalled(trf, g->events[i]) : trf_clock_before(trf, g->events[i]);
+}
+
+/* Adds the events that must have occurred for e to be next, of this clock. */
+static void include_before(uint32_t *set, const struct needs *n, uint32_t e, uint32_t clock)
 {
 	uint32_t thread = model_thread_of(n->m, e);
-	raise_to(set, n, trf_clock_before(n->trf, e));
+	raise_to(set, n, clock);
 	if (n->m->events[e].pos > set[thread])
 		set[thread] = n->m->events[e].pos;
 }
@@ -82,7 +88,7 @@ static void needs_of_goal(struct needs *n)
 		if (g->kind != GOAL_SEQUENCE)
 			n->target[thread] = m->events[e].pos;
 		if (g->kind != GOAL_SEQUENCE || !goal_continues(g, m, i))
-			include_before(n->must, n, e);
+			include_before(n->must, n, e, needs_clock(n->trf, g, i));
 		if (g->kind == GOAL_SEQUENCE && m->events[e].pos + 1 > n->must[thread])
 			n->must[thread] = m->events[e].pos + 1;
 	}

@@ -30,6 +30,8 @@ struct needs {
 bool needs_init(struct needs *n, const struct base *base, const struct reads *reads);
 void needs_release(struct needs *n);
 
+/* Clock of what the goal's event i needs in order to be next (trf.h). */
+uint32_t needs_clock(const struct trf *trf, const struct goal *g, uint32_t i);
 /* Finds the needed events (must, target). False if they include one that the goal excludes, so that there is no
  * witness. */
 bool needs_find(struct needs *n, const struct goal *goal);

@@ -2,6 +2,7 @@
 #include "lib/prove/provers.h"
 
 #include "lib/base/vec.h"
+#include "lib/prove/needs.h"
 #include "lib/prove/pecan.h"
 #include "lib/prove/whole.h"
 
@@ -92,7 +93,8 @@ static enum rt_status adopt(struct provers *p, struct anomaly *a, const struct g
 /* Keeps the goal to be looked for in every state, unless what it needs refutes it. */
 static bool keep_goal(struct provers *p, const struct goal *goal)
 {
-	if (goal->kind == GOAL_SEQUENCE || instance_refuted_by_needs(p, goal))
+	/* To reach a wait that is not signalled, some states are left out. */
+	if (goal->kind == GOAL_SEQUENCE || goal_awaits_any(p->m, goal) || instance_refuted_by_needs(p, goal))
 		return true;
 	if (!vec_reserve(&p->visited, &p->visited_capacity, (uint64_t)p->visited_count + 1, sizeof *p->visited))
 		return false;
@@ -225,7 +227,7 @@ static bool is_ruled_out(const struct provers *p, const struct goal *goal)
 	for (uint32_t i = 0; i < goal->count; i++) {
 		if (goal->kind == GOAL_SEQUENCE && goal_continues(goal, m, i))
 			continue;
-		uint32_t clock = trf_clock_before(needs, goal->events[i]), own = model_thread_of(m, goal->events[i]);
+		uint32_t clock = needs_clock(needs, goal, i), own = model_thread_of(m, goal->events[i]);
 		for (uint32_t k = goal->kind == GOAL_SEQUENCE ? i + 1 : 0; k < goal->count; k++) {
 			uint32_t thread = model_thread_of(m, goal->events[k]);
 			if (thread != own && clock_get(&needs->clocks, clock, thread) > m->events[goal->events[k]].pos)

@@ -76,7 +76,8 @@ static bool harmless(const struct search *s, uint32_t e)
 		}
 		return true;
 	}
-	return model_lock_taken(m, e) == MODEL_NONE && !rt_op_has(op, RT_WAKES) && op != RT_OP_SEM_INIT;
+	return model_lock_taken(m, e) == MODEL_NONE && !rt_op_has(op, RT_WAKES) && op != RT_OP_SEM_INIT &&
+	       !space_begins_wait(&s->space, e);
 }
 
 /*

@@ -52,7 +52,7 @@ static inline uint32_t segment_order_race_horizon(const struct segment_order *o,
 	return own ? segment_order_before_own(o, e, thread) : segment_order_horizon(o, e, thread);
 }
 /* The same for events of another thread and one that waits there: what ends the wait has not occurred. Of a wait for a
- * condition only the mutex is waited for. */
+ * condition only the mutex is waited for, unless it is to be signalled (segment_order_before_own). */
 static inline uint32_t segment_order_wait_horizon(const struct segment_order *o, uint32_t e, uint32_t thread)
 {
 	enum rt_op op = model_op(o->m, e);

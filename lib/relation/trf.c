@@ -80,10 +80,15 @@ uint32_t trf_clock(const struct trf *t, uint32_t e)
 	return timeline_at(&t->timeline, model_thread_of(t->m, e), t->m->events[e].pos + 1);
 }
 
+uint32_t trf_clock_unsignalled(const struct trf *t, uint32_t e)
+{
+	return timeline_at(&t->timeline, model_thread_of(t->m, e), t->m->events[e].pos);
+}
+
 uint32_t trf_clock_before(const struct trf *t, uint32_t e)
 {
 	enum rt_op op = model_op(t->m, e);
 	if (!rt_op_is_access(op) && (!rt_op_has(op, RT_WAITS) || op == RT_OP_WAIT_END))
 		return trf_clock(t, e);
-	return timeline_at(&t->timeline, model_thread_of(t->m, e), t->m->events[e].pos);
+	return trf_clock_unsignalled(t, e);
 }

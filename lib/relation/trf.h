@@ -26,5 +26,7 @@ void trf_release(struct trf *t);
  */
 uint32_t trf_clock(const struct trf *t, uint32_t e);
 uint32_t trf_clock_before(const struct trf *t, uint32_t e);
+/* The same of the end of a wait that is still to be signalled. */
+uint32_t trf_clock_unsignalled(const struct trf *t, uint32_t e);
 
 #endif

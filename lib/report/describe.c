@@ -137,6 +137,8 @@ static void describe_event(struct describing *p, const struct rt_event *event, c
 	d->fork = describe_saved(p, &t->fork);
 	describe_places(p, queries, n, d);
 	describe_locks(p, t, d);
+	for (size_t i = 0; i < n; i++)
+		d->unsignalled |= queries[i].unsignalled;
 	d->is_lock = event->op == RT_OP_SEM_WAIT && is_lock(p, event->addr);
 }
 

@@ -6,6 +6,7 @@
 #include "lib/report/follows.h"
 #include "lib/report/joining.h"
 #include "lib/report/suppress.h"
+#include "lib/report/waiting.h"
 #include "lib/trace/snippet.h"
 
 #include <inttypes.h>
@@ -129,7 +130,7 @@ static void name_cycle(const struct joining *j, struct finding *f)
 	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
 	const struct description *d = report_event(j->r, a->events[0]);
 	struct rt_variable variable;
-	if (a->kind != ANOMALY_DEADLOCK || a->event_count != 2 || !d || d->event.op == RT_OP_JOIN ||
+	if (a->kind != ANOMALY_DEADLOCK || a->event_count != 2 || !d || waiting_op(d) ||
 	    rt_trace_object_name(j->r->analysis->trace, d->event.addr) ||
 	    rt_trace_variable(j->r->analysis->trace, d->event.addr, &variable))
 		return;

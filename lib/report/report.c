@@ -1,6 +1,7 @@
 /* Gathering a report, and the table of formats; see report.h. */
 #include "lib/report/report.h"
 
+#include "lib/anomaly/goal.h"
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"
 #include "lib/report/findings.h"
@@ -97,13 +98,18 @@ struct questions {
 	bool no_memory;
 };
 
-static void ask(struct questions *q, uint64_t number, uint64_t addr, bool ordinal)
+static void ask_with(struct questions *q, struct describe_query query)
 {
 	if (!vec_reserve(&q->items, &q->capacity, (uint64_t)q->count + 1, sizeof *q->items)) {
 		q->no_memory = true;
 		return;
 	}
-	q->items[q->count++] = (struct describe_query){.number = number, .addr = addr, .ordinal = ordinal};
+	q->items[q->count++] = query;
+}
+
+static void ask(struct questions *q, uint64_t number, uint64_t addr, bool ordinal)
+{
+	ask_with(q, (struct describe_query){.number = number, .addr = addr, .ordinal = ordinal});
 }
 
 static void ask_event(struct questions *q, const struct model *m, uint32_t e)
@@ -137,8 +143,15 @@ static void ask_anomaly(struct questions *q, const struct model *m, const struct
 {
 	uint32_t e;
 	uint64_t addr;
-	for (uint32_t i = 0; i < anomaly->event_count; i++)
-		ask_event(q, m, anomaly->events[i]);
+	for (uint32_t i = 0; i < anomaly->event_count; i++) {
+		e = anomaly->events[i];
+		ask_event(q, m, e);
+		if (anomaly->kind == ANOMALY_DEADLOCK &&
+		    goal_awaits_signal(m, anomaly->events, anomaly->event_count, i))
+			ask_with(q, (struct describe_query){.number = m->events[e].number,
+			                                    .addr = m->objects[m->events[e].object].addr,
+			                                    .unsignalled = true});
+	}
 	for (uint32_t i = 0; i < anomaly->wait_count; i++)
 		ask_event(q, m, anomaly->waits[i]);
 	if (subject_meeting(m, anomaly, &e, &addr))

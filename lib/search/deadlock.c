@@ -7,8 +7,9 @@
  * resource that the first one has. No two hold a common lock in excluding modes (a guard: they would never meet). Its
  * instances are one wait a group, none of which the partial order relation puts before the others' threads come to
  * theirs. Of a group, those unordered with a given wait are a window. Its ends only move forward, so that instances are
- * counted without looking at all tuples. The end of a wait takes its mutex again and so is an acquire of it; a wait
- * that may give up (timed, or a try) waits for no thread, but others may wait for what its thread has.
+ * counted without looking at all tuples. The end of a wait takes its mutex again and so is an acquire of it; until the
+ * wait is signalled it is in another group, which wants the condition. A wait that may give up (timed, or a try) waits
+ * for no thread, but others may wait for what its thread has.
  *
  * Threads that do wait for one another when the trace ends (stuck.h) are observed.
  *
@@ -76,17 +77,19 @@ static uint32_t has_resource(const struct deadlock_finder *s, const struct lock_
 	return i < set->count ? set->locks[i].object : s->resources.gives[g->key.left + i - set->count].resource;
 }
 
-/* Group of a wait, found or made if wanted; NULL: nothing waits for its thread or it for nothing (or no memory). */
-static struct lock_group *group_of(struct deadlock_finder *s, uint32_t e, bool make)
+/* Group of a wait (signal: of one for a condition, until that is signalled), found or made if wanted; NULL: nothing
+ * waits for its thread or it for nothing (or no memory). */
+static struct lock_group *group_of(struct deadlock_finder *s, uint32_t e, bool signal, bool make)
 {
 	const struct model *m = s->m;
 	struct group_key key = {model_thread_of(m, e), MODEL_NONE, resources_locks(m, e), 0, m->events[e].site};
-	if (!rt_op_has(m->sites[key.site].op, RT_WAITS))
+	unsigned op = m->sites[key.site].op;
+	if (!rt_op_has(op, RT_WAITS) || (signal && op != RT_OP_WAIT_END))
 		return NULL;
 	key.left = resources_left(&s->resources, e);
 	if (!m->locksets[key.held].count && key.left == s->resources.first[key.thread + 1])
 		return NULL;
-	key.lock = resources_wanted(&s->resources, e);
+	key.lock = resources_wanted(&s->resources, e, signal);
 	if (key.lock == MODEL_NONE)
 		return NULL;
 	struct lock_group *g;
@@ -207,11 +210,12 @@ static bool list_groups(struct deadlock_finder *s)
 	for (uint32_t k = 0; k < s->group_count; k++)
 		for (uint32_t i = 0; i < has_count(s, s->groups[k]); i++)
 			s->holders[s->holders_first[has_resource(s, s->groups[k], i) + 1]++] = k;
-	for (uint32_t i = 0; s->group_count && i < m->sync_count; i++) {
-		struct lock_group *g = group_of(s, m->sync[i], false);
-		if (g && !g->gone)
-			s->members[g->first + g->count++] = m->sync[i];
-	}
+	for (uint32_t i = 0; s->group_count && i < m->sync_count; i++)
+		for (int signal = 0; signal < 2; signal++) {
+			struct lock_group *g = group_of(s, m->sync[i], signal, false);
+			if (g && !g->gone)
+				s->members[g->first + g->count++] = m->sync[i];
+		}
 	return true;
 }
 
@@ -257,17 +261,17 @@ static bool add_tuple(struct deadlock_finder *s)
 	return true;
 }
 
-/* The window of the group's members that are unordered with e: its begin, the first that does not come before e; its
- * end, the first that e comes before. */
-static uint32_t window_end(const struct deadlock_finder *s, const struct lock_group *g, uint32_t e, bool begin)
+/* The window of the group's members that are unordered with the cycle's event k: its begin, the first that does not
+ * come before that; its end, the first that it comes before. */
+static uint32_t window_end(const struct deadlock_finder *s, const struct lock_group *g, uint32_t k, bool begin)
 {
 	const struct model *m = s->m;
-	uint32_t thread = model_thread_of(m, e), last = g->first + g->count;
-	uint32_t horizon = segment_order_wait_horizon(s->context->por, e, g->key.thread);
+	uint32_t e = s->tuple[k], thread = model_thread_of(m, e), last = g->first + g->count;
+	uint32_t horizon = resources_horizon(s->context->por, e, s->path[k]->key.lock, g->key.thread);
 	if (begin)
 		return lower_bound(i, g->first, last, m->events[s->members[i]].pos < horizon);
 	return lower_bound(i, g->first, last,
-	                   segment_order_wait_horizon(s->context->por, s->members[i], thread) <= m->events[e].pos);
+	                   resources_horizon(s->context->por, s->members[i], g->key.lock, thread) <= m->events[e].pos);
 }
 
 /* True if one more tuple is looked at. If not, the count of the cycle's anomaly is too low. */
@@ -290,16 +294,17 @@ static bool look(struct deadlock_finder *s)
 static bool needs_it(const struct deadlock_finder *s, uint32_t i)
 {
 	const struct segment_order *por = s->context->por;
-	return (!i || resources_need(&s->resources, por, s->tuple[i - 1], s->tuple[i])) &&
-	       (i + 1 < s->length || resources_need(&s->resources, por, s->tuple[i], s->tuple[0]));
+	return (!i || resources_need(&s->resources, por, s->tuple[i - 1], s->path[i - 1]->key.lock, s->tuple[i])) &&
+	       (i + 1 < s->length ||
+	        resources_need(&s->resources, por, s->tuple[i], s->path[i]->key.lock, s->tuple[0]));
 }
 
 /* True if each of its instances is one in which threads wait for one another, as of locks and ends. */
 static bool is_plain(const struct deadlock_finder *s)
 {
 	for (uint32_t i = 0; i < s->length; i++) {
-		uint32_t e = s->members[s->path[i]->first];
-		if (model_op(s->m, e) != RT_OP_JOIN && model_lock_taken(s->m, e) == MODEL_NONE)
+		uint32_t e = s->members[s->path[i]->first], wanted = s->path[i]->key.lock;
+		if (wanted < s->m->object_count && wanted != model_lock_taken(s->m, e))
 			return false;
 	}
 	return true;
@@ -311,7 +316,7 @@ static void choose(struct deadlock_finder *s, uint32_t i)
 	const struct lock_group *g = s->path[i];
 	uint32_t low = g->first, high = g->first + g->count;
 	for (uint32_t k = 0; k < i; k++) {
-		uint32_t begin = window_end(s, g, s->tuple[k], true), end = window_end(s, g, s->tuple[k], false);
+		uint32_t begin = window_end(s, g, k, true), end = window_end(s, g, k, false);
 		low = begin > low ? begin : low;
 		high = end < high ? end : high;
 	}
@@ -351,7 +356,7 @@ static void add_cycle(struct deadlock_finder *s)
 static bool all_before(const struct deadlock_finder *s, const struct lock_group *a, const struct lock_group *b)
 {
 	uint32_t last = s->members[a->first + a->count - 1], first = s->members[b->first];
-	return s->m->events[last].pos < segment_order_wait_horizon(s->context->por, first, a->key.thread);
+	return s->m->events[last].pos < resources_horizon(s->context->por, first, b->key.lock, a->key.thread);
 }
 
 /* True if the two may wait at the same time: different threads, no guard, and not all of one before all of the other.
@@ -410,11 +415,12 @@ enum rt_status deadlock_search(const struct search_context *c, struct anomaly_li
 	size_t begin = list->count;
 	s.failed = !stuck_report(c->m, true, list) || !resources_find(&s.resources, c->m);
 	size_t end = list->count;
-	for (uint32_t i = 0; i < c->m->sync_count && !s.failed; i++) {
-		struct lock_group *g = group_of(&s, c->m->sync[i], true);
-		if (g)
-			g->count++;
-	}
+	for (uint32_t i = 0; i < c->m->sync_count && !s.failed; i++)
+		for (int signal = 0; signal < 2; signal++) {
+			struct lock_group *g = group_of(&s, c->m->sync[i], signal, true);
+			if (g)
+				g->count++;
+		}
 	s.failed = s.failed || !trim(&s) || !list_groups(&s);
 	for (s.length = 2; s.length <= LENGTH_MAX && !s.failed && !s.found.failed; s.length++) {
 		s.steps = 0;

@@ -1,6 +1,7 @@
 /* Anomalies by source positions; see found.h. */
 #include "lib/search/found.h"
 
+#include "lib/anomaly/goal.h"
 #include "lib/base/hash.h"
 #include "lib/base/set.h"
 #include "lib/search/sample.h"
@@ -247,8 +248,11 @@ static bool continues(const struct model *m, const uint32_t *events, uint32_t i)
 }
 
 /* Clock of what event i of a tuple needs in order to be next. */
-static uint32_t clock_before(struct found_list *l, const struct trf *needs, const uint32_t *events, uint32_t i)
+static uint32_t clock_before(struct found_list *l, const struct trf *needs, const uint32_t *events, uint32_t i,
+                             uint32_t count)
 {
+	if (goal_awaits_signal(l->context->m, events, count, i))
+		return trf_clock_unsignalled(needs, events[i]);
 	if (l->asked[i].event != events[i] + 1) {
 		l->asked[i].event = events[i] + 1;
 		l->asked[i].clock = trf_clock_before(needs, events[i]);
@@ -265,7 +269,7 @@ static bool is_ruled_out(struct found_list *l, const struct pattern *p, const ui
 	for (uint32_t i = 0; needs && p->count > 2 && i + 1 < p->count; i++) {
 		if (continues(m, events, i))
 			continue;
-		uint32_t clock = clock_before(l, needs, events, i), own = model_thread_of(m, events[i]);
+		uint32_t clock = clock_before(l, needs, events, i, p->count), own = model_thread_of(m, events[i]);
 		for (uint32_t k = i + 1; k < p->count; k++) {
 			uint32_t thread = model_thread_of(m, events[k]);
 			if (thread != own && clock_get(&needs->clocks, clock, thread) > m->events[events[k]].pos)

@@ -1,6 +1,7 @@
 /* What threads wait for, and which threads have it; see resources.h. */
 #include "lib/search/resources.h"
 
+#include "lib/anomaly/goal.h"
 #include "lib/base/free.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
@@ -11,7 +12,7 @@
 static uint32_t given_by(const struct model *m, uint32_t e)
 {
 	enum rt_op op = model_op(m, e);
-	bool gives = op == RT_OP_ONCE_END || op == RT_OP_BARRIER_ARRIVE ||
+	bool gives = op == RT_OP_ONCE_END || op == RT_OP_BARRIER_ARRIVE || rt_op_has(op, RT_WAKES) ||
 	             (op == RT_OP_SEM_POST && model_lock_released(m, e) == MODEL_NONE);
 	return gives ? m->events[e].object : MODEL_NONE;
 }
@@ -23,11 +24,13 @@ static bool ends_before(const struct model *m, uint32_t thread, uint32_t join)
 	return !t->count || t->events[t->count - 1] < join;
 }
 
-uint32_t resources_wanted(const struct resources *w, uint32_t e)
+uint32_t resources_wanted(const struct resources *w, uint32_t e, bool signal)
 {
 	const struct model *m = w->m;
 	const struct model_site *site = &m->sites[m->events[e].site];
 	uint32_t object = m->events[e].object, lock;
+	if (signal)
+		return w->known[object] && goal_wait_begin(m, e) != MODEL_NONE ? object : MODEL_NONE;
 	if (site->flags & RT_F_TIMED && site->op != RT_OP_WAIT_END)
 		return MODEL_NONE;
 	if (site->op == RT_OP_JOIN)
@@ -50,11 +53,12 @@ uint32_t resources_left(const struct resources *w, uint32_t e)
 	return lower_bound(i, w->first[thread], w->first[thread + 1], w->gives[i].to <= pos);
 }
 
-bool resources_need(const struct resources *w, const struct segment_order *por, uint32_t wait, uint32_t e)
+bool resources_need(const struct resources *w, const struct segment_order *por, uint32_t wait, uint32_t resource,
+                    uint32_t e)
 {
 	const struct model *m = w->m;
-	uint32_t resource = resources_wanted(w, wait), thread = model_thread_of(m, e), pos = m->events[e].pos, last;
-	if (resource >= m->object_count || model_op(m, wait) == RT_OP_JOIN || model_lock_taken(m, wait) != MODEL_NONE)
+	uint32_t thread = model_thread_of(m, e), pos = m->events[e].pos, last;
+	if (resource >= m->object_count || resource == model_lock_taken(m, wait))
 		return true;
 	uint32_t horizon = segment_order_horizon(por, wait, thread), i = resources_left(w, e);
 	while (i < w->first[thread + 1] && w->gives[i].resource != resource)
@@ -183,8 +187,9 @@ static bool is_known(const struct model *m, const struct object_facts *f, const 
 		       f->waiter != first->thread;
 	case OBJECT_BARRIER:
 		return !m->part && !m->losses.count && f->parties == count;
-	case OBJECT_LOCK:
 	case OBJECT_CONDITION:
+		return !m->part && !m->losses.count && count == 1;
+	case OBJECT_LOCK:
 	case OBJECT_ANNOTATION:
 		break;
 	}
@@ -218,9 +223,10 @@ static void find_wanted(struct finding *f)
 	const struct model *m = f->w->m;
 	for (uint32_t i = m->sync_count; i-- > 0;) {
 		uint32_t e = m->sync[i];
-		if (!rt_op_has(model_op(m, e), RT_WAITS) || model_lock_taken(m, e) != MODEL_NONE)
+		bool signal = model_op(m, e) == RT_OP_WAIT_END;
+		if (!rt_op_has(model_op(m, e), RT_WAITS) || (!signal && model_lock_taken(m, e) != MODEL_NONE))
 			continue;
-		uint32_t resource = resources_wanted(f->w, e);
+		uint32_t resource = resources_wanted(f->w, e, signal);
 		if (resource == MODEL_NONE || f->wanted[resource] ||
 		    (!m->locksets[resources_locks(m, e)].count && !f->gives[model_thread_of(m, e)]))
 			continue;

@@ -4,7 +4,7 @@
 
 bool rt_follow_awaits_any(const struct rt_task *task)
 {
-	return task->next.op == RT_OP_BARRIER_ARRIVE ||
+	return task->next.op == RT_OP_BARRIER_ARRIVE || task->next.op == RT_OP_WAIT_BEGIN ||
 	       (task->next.op == RT_OP_SEM_WAIT && rt_step_waits(&task->next) && rt_sem_is_zero(task->next.object));
 }
 

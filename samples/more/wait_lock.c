@@ -1,7 +1,7 @@
 /*
- * Threads that wait for others while they hold a lock which these acquire: for a once-routine, for a post, at a
- * barrier. In the recorded run the others have acquired it before, so it ends well: after a sleep, which orders
- * nothing.
+ * Threads that wait for others while they hold a lock which these acquire: for a once-routine, for a post, for
+ * a signal, at a barrier. In the recorded run the others have acquired it before, so it ends well: after a sleep, which
+ * orders nothing.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 static pthread_mutex_t config = PTHREAD_MUTEX_INITIALIZER, results = PTHREAD_MUTEX_INITIALIZER,
-                       grid = PTHREAD_MUTEX_INITIALIZER;
+                       grid = PTHREAD_MUTEX_INITIALIZER, stock = PTHREAD_MUTEX_INITIALIZER,
+                       queue = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_barrier_t phase;
 static sem_t done;
-int entries, result, steps;
+int entries, result, steps, items, orders;
 
 static void sleep_well(void)
 {
@@ -80,6 +82,37 @@ static void *collect(void *arg)
 	return arg;
 }
 
+static void *deliver(void *arg)
+{
+#ifndef FIXED
+	pthread_mutex_lock(&stock); /* @deliver */
+	orders++;
+	pthread_mutex_unlock(&stock);
+#endif
+	sleep_well();
+	sleep_well();
+	pthread_mutex_lock(&queue);
+	items++;
+	pthread_cond_signal(&filled);
+	pthread_mutex_unlock(&queue);
+	return arg;
+}
+
+/* A nested monitor: the wait gives up the queue's lock, not the outer one. */
+static void *fetch(void *arg)
+{
+	sleep_well();
+	pthread_mutex_lock(&stock);
+	orders++;
+	pthread_mutex_lock(&queue);
+	while (!items)
+		pthread_cond_wait(&filled, &queue); /* @fetch */
+	items--;
+	pthread_mutex_unlock(&queue);
+	pthread_mutex_unlock(&stock);
+	return arg;
+}
+
 static void *step_first(void *arg)
 {
 	pthread_mutex_lock(&grid); /* @step_first */
@@ -110,6 +143,7 @@ int main(void)
 	pthread_barrier_init(&phase, NULL, 2);
 	run(first_use, later_use);
 	run(compute, collect);
+	run(deliver, fetch);
 	run(step_first, step_last);
 	return 0;
 }

@@ -156,12 +156,13 @@ holds '.anomalies[0] | .verdict == "proved" and .replay.outcome == "diverged" an
 run 1 replay --format json --attempts 1 --timeout 2 third.zst --anomaly D1 -- ./third runs
 holds '.anomalies[0] | .verdict == "proved" and .replay.outcome == "timeout" and (.replay.results[0].why | test("wait for one another, but another one still runs"))'
 
-# So is one with a wait at a barrier, where the threads would go on if all came.
+# So are those with a wait at a barrier or for a signal, where the threads would go on if all came.
 gcc -g -O1 -fsanitize=thread "$top/samples/more/wait_lock.c" -o wait_lock -lpthread || exit 1
 run 0 record -o wait_lock.zst ./wait_lock
 run 0 replay --format json wait_lock.zst
 holds '[.anomalies[] | [.verdict, .replay.results[0].end.kind]] | unique == [["confirmed", "deadlock"]]'
 holds '[.anomalies[].events[].op] | index("barrier-leave")'
+holds '[.anomalies[].events[] | select(.op == "wait-end") | .waits_for.text] == ["waits for a signal of filled"]'
 
 run 0 record -o shared.zst ./app shared
 run 0 analyze --format json shared.zst

@@ -39,6 +39,7 @@ static unsigned used[STATES], used_count;
 struct state {
 	int next[ORACLE_THREADS];
 	bool lost_signal[ORACLE_THREADS]; /* the signal of the wait that it is in came before the wait began */
+	bool heard[ORACLE_THREADS];       /* a signal came since the wait that it is in began */
 	bool frozen[ORACLE_THREADS];      /* its event of the goal saw another write */
 	int reached;                      /* events of the goal that were executed */
 	int last_write[ORACLE_HALVES];
@@ -50,7 +51,7 @@ static struct key key_of(const struct search *s, const struct state *now)
 	struct key key = {1 + (uint64_t)now->reached, 1};
 	for (int i = 0; i < s->t->threads; i++) {
 		key.threads = key.threads * base + (uint64_t)now->next[i];
-		key.threads = key.threads * 4 + now->lost_signal[i] + 2 * now->frozen[i];
+		key.threads = key.threads * 8 + now->lost_signal[i] + 2 * now->frozen[i] + 4 * now->heard[i];
 	}
 	for (int i = 0; !s->all_free && i < ORACLE_HALVES; i++)
 		key.writers = key.writers * base + (uint64_t)(now->last_write[i] + 1);
@@ -179,6 +180,11 @@ static int next_of(const struct search *s, const struct state *now, int thread)
 	return now->next[thread] < s->length[thread] ? s->of_thread[thread][now->next[thread]] : -1;
 }
 
+static bool is_signal(const struct rt_event *e)
+{
+	return e->op == RT_OP_SIGNAL || e->op == RT_OP_BROADCAST;
+}
+
 static void run(const struct search *s, struct state *now, int e)
 {
 	const struct rt_event *event = &s->t->events[e];
@@ -191,6 +197,11 @@ static void run(const struct search *s, struct state *now, int e)
 			now->frozen[event->thread] = true;
 	now->reached += goal;
 	now->next[event->thread]++;
+	now->heard[event->thread] = false;
+	for (int thread = 0; is_signal(event) && thread < s->t->threads; thread++) {
+		const int next = next_of(s, now, thread);
+		now->heard[thread] |= next >= 0 && s->t->events[next].op == RT_OP_WAIT_END;
+	}
 	if (event->op == RT_OP_WAIT_BEGIN)
 		now->lost_signal[event->thread] = s->signal_of[e] >= 0 && done(s, now, s->signal_of[e]);
 	for (int half = 0; rt_op_writes(event->op) && half < ORACLE_HALVES; half++)
@@ -221,11 +232,6 @@ static void visit(const struct search *s, const struct state *now)
 		run(s, &after, e);
 		visit(s, &after);
 	}
-}
-
-static bool is_signal(const struct rt_event *e)
-{
-	return e->op == RT_OP_SIGNAL || e->op == RT_OP_BROADCAST;
 }
 
 static void prepare(struct search *s, const struct oracle_trace *t, struct state *start)
@@ -309,18 +315,62 @@ static bool lacks(const struct search *s, const struct state *now, int e)
 	return arrived < before * (int)oracle_parties(s->t);
 }
 
+/* Does the thread hold the lock where event e is its next one? */
+static bool holds(const struct search *s, int e, uint64_t lock)
+{
+	bool held = false;
+	for (int i = 0; i < e; i++) {
+		const struct rt_event *x = &s->t->events[i];
+		if (x->thread == s->t->events[e].thread && (oracle_holds(x) || oracle_releases(x)) &&
+		    oracle_lock(x) == lock)
+			held = oracle_holds(x);
+	}
+	return held;
+}
+
+/* Does the end of a wait wait for its signal? If none of the other threads has its mutex, that is all it waits for. */
+static bool awaits_signal(const struct search *s, int e)
+{
+	const struct rt_event *wait = &s->t->events[e];
+	if (wait->op != RT_OP_WAIT_END || wait->flags & RT_F_TIMED)
+		return false;
+	for (int k = 0; k < s->goal_count; k++)
+		if (s->goal[k] != e && holds(s, s->goal[k], wait->arg))
+			return false;
+	return true;
+}
+
+/* Is it in vain? No signal came since the wait began, and only threads of the goal have some left. */
+static bool is_unheard(const struct search *s, const struct state *now, int e)
+{
+	const int thread = (int)s->t->events[e].thread;
+	bool left = false;
+	for (int i = 0; i < s->t->count; i++) {
+		const struct rt_event *x = &s->t->events[i];
+		if (!is_signal(x) || done(s, now, i) || (int)x->thread == thread)
+			continue;
+		if (!of_goal(s, x->thread, (uint32_t)thread))
+			return false;
+		left = true;
+	}
+	return left && !now->heard[thread];
+}
+
 /* Do all of the goal's threads stand before its events? */
 static bool stands_at_goal(const struct search *s, const struct state *now)
 {
 	for (int k = 0; k < s->goal_count; k++) {
 		const int e = s->goal[k], thread = (int)s->t->events[e].thread;
-		if (next_of(s, now, thread) != e || !begun(s, now, thread) || now->lost_signal[thread])
+		const bool awaits = awaits_signal(s, e);
+		if (next_of(s, now, thread) != e || !begun(s, now, thread) || (now->lost_signal[thread] && !awaits))
+			return false;
+		if (awaits && !is_unheard(s, now, e))
 			return false;
 		const unsigned op = s->t->events[e].op;
 		if ((op == RT_OP_SEM_WAIT && !oracle_acquires(&s->t->events[e]) && !starves(s, now, e)) ||
 		    (op == RT_OP_BARRIER_LEAVE && !lacks(s, now, e)))
 			return false;
-		for (int i = 0; s->t->events[e].op == RT_OP_WAIT_END && i < s->t->count; i++)
+		for (int i = 0; s->t->events[e].op == RT_OP_WAIT_END && !awaits && i < s->t->count; i++)
 			if (s->edges[i][e] && !done(s, now, i))
 				return false;
 	}

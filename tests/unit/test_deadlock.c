@@ -318,6 +318,43 @@ START_TEST(a_wait_that_ends_takes_its_mutex_again)
 }
 END_TEST
 
+#define SIGNAL(t)                                                                                                      \
+	{                                                                                                              \
+		t, RT_OP_SIGNAL, COND, 0, 0                                                                            \
+	}
+
+START_TEST(a_signal_behind_a_lock_that_the_waiting_thread_holds_may_deadlock)
+{
+	struct fixture f;
+	/* A nested monitor: A is held while the thread waits with B. */
+	CHECK_DEADLOCKS(&f, 1, ACQ(1, A), REL(1, A), ACQ(0, A), ACQ(0, B), {0, RT_OP_WAIT_BEGIN, COND, B, 0}, SIGNAL(1),
+	                {0, RT_OP_WAIT_END, COND, B, 0}, REL(0, B), REL(0, A));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[0]].number, 1);
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[1]].number, 7);
+	fixture_release(&f);
+	/* What the thread signalled before came before the wait. */
+	CHECK_DEADLOCKS(&f, 1, SIGNAL(1), ACQ(1, A), REL(1, A), ACQ(0, A), ACQ(0, B), {0, RT_OP_WAIT_BEGIN, COND, B, 0},
+	                SIGNAL(1), {0, RT_OP_WAIT_END, COND, B, 0}, REL(0, B), REL(0, A));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	fixture_release(&f);
+	/* The signal comes before the lock; another thread may signal; the wait may give up. */
+	CHECK_DEADLOCKS(&f, 0, ACQ(0, A), ACQ(0, B), {0, RT_OP_WAIT_BEGIN, COND, B, 0}, SIGNAL(1),
+	                {0, RT_OP_WAIT_END, COND, B, 0}, REL(0, B), REL(0, A), ACQ(1, A), REL(1, A));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 0, ACQ(1, A), REL(1, A), ACQ(0, A), ACQ(0, B), {0, RT_OP_WAIT_BEGIN, COND, B, 0}, SIGNAL(1),
+	                {0, RT_OP_WAIT_END, COND, B, 0}, REL(0, B), REL(0, A), SIGNAL(2));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 0, ACQ(1, A), REL(1, A), ACQ(0, A), ACQ(0, B), {0, RT_OP_WAIT_BEGIN, COND, B, 0}, SIGNAL(1),
+	                {0, RT_OP_WAIT_END, COND, B, RT_F_TIMED}, REL(0, B), REL(0, A));
+	fixture_release(&f);
+	/* The lock is the one that the wait gives up. */
+	CHECK_DEADLOCKS(&f, 0, ACQ(1, B), REL(1, B), ACQ(0, B), {0, RT_OP_WAIT_BEGIN, COND, B, 0}, SIGNAL(1),
+	                {0, RT_OP_WAIT_END, COND, B, 0}, REL(0, B));
+	fixture_release(&f);
+}
+END_TEST
+
 START_TEST(semaphores_that_are_locks_may_deadlock)
 {
 	struct fixture f;
@@ -541,6 +578,7 @@ SUITE(deadlock)
 	tcase_add_test(c, a_join_that_may_give_up_does_not_deadlock);
 	tcase_add_test(c, a_reader_that_joins_keeps_out_writers_alone);
 	tcase_add_test(c, a_wait_that_ends_takes_its_mutex_again);
+	tcase_add_test(c, a_signal_behind_a_lock_that_the_waiting_thread_holds_may_deadlock);
 	tcase_add_test(c, semaphores_that_are_locks_may_deadlock);
 	tcase_add_test(c, a_semaphore_that_is_no_lock_is_in_no_cycle_of_locks);
 	tcase_add_test(c, a_once_routine_that_takes_a_lock_may_deadlock);

@@ -179,7 +179,7 @@ START_TEST(a_stack_is_the_position_and_the_calls_still_open_of_the_same_thread)
 	    EVENT(0, ENTER, 0, 0, 12), EVENT(0, READ, 8, 4, 13),  EVENT(1, READ, 8, 4, 21),
 	};
 	struct array_trace t;
-	ASK(t, d, events, {6, 8, false}, {7, 8, false});
+	ASK(t, d, events, {.number = 6, .addr = 8}, {.number = 7, .addr = 8});
 	STACK_IS(description_of(d, 6), 13, 12, 10);
 	STACK_IS(description_of(d, 7), 21, 20);
 	ck_assert_ptr_null(description_of(d, 5));
@@ -194,7 +194,7 @@ START_TEST(leaving_more_calls_than_were_entered_leaves_the_stack_empty)
 	    EVENT(0, WRITE, 8, 4, 13), EVENT(0, ENTER, 0, 0, 11), EVENT(0, WRITE, 8, 4, 14),
 	};
 	struct array_trace t;
-	ASK(t, d, events, {5, 8, false}, {7, 8, false});
+	ASK(t, d, events, {.number = 5, .addr = 8}, {.number = 7, .addr = 8});
 	STACK_IS(description_of(d, 5), 13);
 	STACK_IS(description_of(d, 7), 14, 11);
 	descriptions_free(d);
@@ -210,7 +210,8 @@ START_TEST(a_block_is_described_with_the_stack_that_it_was_allocated_in)
 	    EVENT(0, READ, GLOBAL + 4, 4, 24),
 	};
 	struct array_trace t;
-	ASK(t, d, events, {5, 0x4010, false}, {7, 0x4010, false}, {9, 0x4010, false}, {10, GLOBAL + 4, false});
+	ASK(t, d, events, {.number = 5, .addr = 0x4010}, {.number = 7, .addr = 0x4010}, {.number = 9, .addr = 0x4010},
+	    {.number = 10, .addr = GLOBAL + 4});
 	const struct memory_place *live = place(d, 5), *freed = place(d, 7);
 	ck_assert_int_eq(live->kind, RT_MEMORY_HEAP);
 	ck_assert_uint_eq(live->block.address, 0x4000);
@@ -236,7 +237,7 @@ START_TEST(a_mapping_says_something_until_a_heap_block_says_more)
 	    EVENT(0, FREE, 0x4000, 0, 16),     EVENT(0, MAP, 0x4000, 0x3000, 17),   EVENT(0, READ, 0x4010, 4, 18),
 	};
 	struct array_trace t;
-	ASK(t, d, events, {2, 0x4010, false}, {4, 0x4010, false}, {9, 0x4010, false});
+	ASK(t, d, events, {.number = 2, .addr = 0x4010}, {.number = 4, .addr = 0x4010}, {.number = 9, .addr = 0x4010});
 	ck_assert(place(d, 2)->block.mapped);
 	ck_assert_uint_eq(place(d, 2)->block.alloc, 1);
 	ck_assert(!place(d, 4)->block.mapped);
@@ -256,7 +257,7 @@ START_TEST(memory_on_a_living_threads_stack_is_known_as_such)
 	    EVENT(0, READ, 0x8ff8, 8, 11),
 	};
 	struct array_trace t;
-	ASK(t, d, events, {2, 0x8ff8, false}, {4, 0x8ff8, false});
+	ASK(t, d, events, {.number = 2, .addr = 0x8ff8}, {.number = 4, .addr = 0x8ff8});
 	ck_assert_int_eq(place(d, 2)->kind, RT_MEMORY_STACK);
 	ck_assert_uint_eq(place(d, 2)->owner, 1);
 	ck_assert_int_eq(place(d, 4)->kind, RT_MEMORY_UNKNOWN);
@@ -277,7 +278,8 @@ START_TEST(thread_local_memory_is_no_stack_and_no_block_though_it_lies_in_one)
 	    EVENT(0, READ, 0x8f38, 8, 11),
 	};
 	struct array_trace t;
-	ASK(t, d, events, {4, 0x8f00, false}, {5, 0x8f38, false}, {6, 0x8f40, false}, {8, 0x8f38, false});
+	ASK(t, d, events, {.number = 4, .addr = 0x8f00}, {.number = 5, .addr = 0x8f38}, {.number = 6, .addr = 0x8f40},
+	    {.number = 8, .addr = 0x8f38});
 	ck_assert_int_eq(place(d, 4)->kind, RT_MEMORY_TLS);
 	ck_assert_int_eq(place(d, 5)->kind, RT_MEMORY_TLS);
 	ck_assert_uint_eq(place(d, 5)->owner, 1);
@@ -305,7 +307,8 @@ START_TEST(locks_held_are_told_with_the_events_that_took_them)
 	    EVENT(0, READ, 8, 4, 19),
 	};
 	struct array_trace t;
-	ASK(t, d, events, {7, 8, false}, {9, 8, false}, {11, 8, false}, {5, 0x300, false});
+	ASK(t, d, events, {.number = 7, .addr = 8}, {.number = 9, .addr = 8}, {.number = 11, .addr = 8},
+	    {.number = 5, .addr = 0x300});
 	const struct description *held = description_of(d, 7);
 	ck_assert_uint_eq(held->lock_count, 2);
 	ck_assert_uint_eq(held->locks[0].addr, 0x100);
@@ -331,7 +334,7 @@ START_TEST(a_lock_taken_again_is_held_until_the_outer_release)
 	    EVENT(0, READ, 8, 4, 14),        EVENT(0, RELEASE, 0x100, 0, 15), EVENT(0, READ, 8, 4, 16),
 	};
 	struct array_trace t;
-	ASK(t, d, events, {4, 8, false}, {6, 8, false});
+	ASK(t, d, events, {.number = 4, .addr = 8}, {.number = 6, .addr = 8});
 	ck_assert_uint_eq(description_of(d, 4)->lock_count, 1);
 	ck_assert_uint_eq(description_of(d, 4)->locks[0].acquired, 1);
 	ck_assert_uint_eq(description_of(d, 6)->lock_count, 0);
@@ -347,7 +350,8 @@ START_TEST(one_event_can_be_asked_about_several_addresses)
 	    EVENT(0, WRITE, 0x4000, 128, 12),
 	};
 	struct array_trace t;
-	ASK(t, d, events, {3, 0x4048, false}, {3, 0x4008, false}, {3, 0x4048, false}, {0, 0x4010, false});
+	ASK(t, d, events, {.number = 3, .addr = 0x4048}, {.number = 3, .addr = 0x4008}, {.number = 3, .addr = 0x4048},
+	    {.number = 0, .addr = 0x4010});
 	const struct description *write = description_of(d, 3);
 	ck_assert_uint_eq(write->place_count, 2);
 	ck_assert_uint_eq(description_place(write, 0x4008)->block.alloc, 1);
@@ -365,7 +369,7 @@ START_TEST(an_ordinal_alone_is_cheaper_than_a_description)
 	    {.op = RT_OP_READ, .addr = 8, .arg = 4, .ordinal = 9},
 	};
 	struct array_trace t;
-	ASK(t, d, events, {3, 8, false}, {1, 0, true});
+	ASK(t, d, events, {.number = 3, .addr = 8}, {.number = 1, .ordinal = true});
 	ck_assert_uint_eq(description_ordinal(d, 1), 3);
 	ck_assert_uint_eq(description_ordinal(d, 2), 0);
 	ck_assert_uint_eq(description_ordinal(d, 3), 9);
@@ -389,7 +393,7 @@ START_TEST(stretches_read_each_event_once)
 	for (uint64_t last = EVENTS; last <= t.count; last += EVENTS) {
 		struct rt_mark mark = {last - EVENTS};
 		struct describe_stretch stretch = {.pass = pass, .from = &mark, .last = last};
-		struct describe_query query = {last - 1, 8, false};
+		struct describe_query query = {.number = last - 1, .addr = 8};
 		struct descriptions *d;
 		ck_assert(!describe_stretch(&stretch, &query, 1, &d, &err));
 		ck_assert_uint_eq(place(d, last - 1)->block.alloc, 1);
@@ -408,7 +412,7 @@ START_TEST(an_event_leads_to_the_creation_of_its_thread)
 	    EVENT(1, WRITE, 8, 4, 20), EVENT(0, WRITE, 8, 4, 12), EVENT(0, FORK, 999, 0, 13),
 	};
 	struct array_trace t;
-	ASK(t, d, events, {4, 8, false}, {5, 8, false}, {6, 0, false});
+	ASK(t, d, events, {.number = 4, .addr = 8}, {.number = 5, .addr = 8}, {.number = 6, .addr = 0});
 	ck_assert_uint_eq(description_of(d, 4)->fork, 2);
 	STACK_IS(description_of(d, 2), 11, 10);
 	ck_assert_uint_eq(description_of(d, 5)->fork, 0);
@@ -425,7 +429,7 @@ START_TEST(a_deep_stack_keeps_its_innermost_calls_and_says_that_it_was_cut)
 	events[DEPTH] = (struct rt_event)EVENT(0, READ, 8, 4, 5000);
 	events[DEPTH + 1] = (struct rt_event)EVENT(1, READ, 8, 4, 6000);
 	struct array_trace t;
-	ASK(t, d, events, {DEPTH + 1, 8, false}, {DEPTH + 2, 8, false});
+	ASK(t, d, events, {.number = DEPTH + 1, .addr = 8}, {.number = DEPTH + 2, .addr = 8});
 	const struct description *deep = description_of(d, DEPTH + 1);
 	ck_assert_uint_eq(deep->stack_count, LIMIT_STACK_FRAMES_MAX);
 	ck_assert(deep->stack_cut);

@@ -28,6 +28,7 @@ static const unsigned mixes[] = {
     ORACLE_LOCKS | ORACLE_ONCES | ORACLE_FORKS | ORACLE_DENSE,
     ORACLE_LOCKS | ORACLE_BARRIERS | ORACLE_DENSE,
     ORACLE_LOCKS | ORACLE_BARRIERS | ORACLE_SEMAPHORES | ORACLE_ONCES | ORACLE_FORKS | ORACLE_DENSE,
+    ORACLE_LOCKS | ORACLE_CONDITIONS | ORACLE_DENSE,
     ORACLE_BINARY | ORACLE_LOCKS | ORACLE_FORKS | ORACLE_VALUES,
 };
 /* With these, and without a cut of the region, what comes between may have to: no violation. */
@@ -203,7 +204,7 @@ static bool keeps_out(const struct oracle_trace *t, int i, const struct rt_event
 }
 
 /* Is it certain who may end such a wait? Of a semaphore one thread alone that posts, another alone that waits; of a
- * barrier as many threads as are parties. */
+ * condition one thread alone that signals; of a barrier as many threads as are parties. */
 static bool certain(const struct oracle_trace *t, const struct rt_event *e)
 {
 	unsigned givers = 0, takers = 0, first = RT_OP_NONE;
@@ -212,11 +213,15 @@ static bool certain(const struct oracle_trace *t, const struct rt_event *e)
 		if (x->addr != e->addr || rt_op_group(x->op) != rt_op_group(e->op))
 			continue;
 		first = first == RT_OP_NONE ? x->op : first;
-		givers |= x->op == RT_OP_SEM_POST || x->op == RT_OP_BARRIER_ARRIVE ? 1u << x->thread : 0;
+		givers |= x->op == RT_OP_SEM_POST || x->op == RT_OP_BARRIER_ARRIVE || rt_op_has(x->op, RT_WAKES)
+		              ? 1u << x->thread
+		              : 0;
 		takers |= x->op == RT_OP_SEM_WAIT ? 1u << x->thread : 0;
 	}
 	if (e->op == RT_OP_BARRIER_LEAVE)
 		return (uint64_t)__builtin_popcount(givers) == oracle_parties(t);
+	if (e->op == RT_OP_WAIT_END)
+		return __builtin_popcount(givers) == 1;
 	return first == RT_OP_SEM_INIT && __builtin_popcount(givers) == 1 && __builtin_popcount(takers) == 1 &&
 	       !(givers & takers);
 }
@@ -226,9 +231,9 @@ static bool waits(const struct oracle_trace *t, const struct rt_event *e)
 {
 	if (e->flags & RT_F_TIMED)
 		return false;
-	if (e->op == RT_OP_BARRIER_LEAVE || (e->op == RT_OP_SEM_WAIT && !oracle_acquires(e)))
+	if (e->op == RT_OP_BARRIER_LEAVE || e->op == RT_OP_WAIT_END || (e->op == RT_OP_SEM_WAIT && !oracle_acquires(e)))
 		return certain(t, e);
-	return (oracle_acquires(e) && e->op != RT_OP_WAIT_END) || e->op == RT_OP_JOIN || e->op == RT_OP_ONCE_SEEN;
+	return oracle_acquires(e) || e->op == RT_OP_JOIN || e->op == RT_OP_ONCE_SEEN;
 }
 
 /* Number of events of the thread with this operation on the object before place i. */
@@ -259,6 +264,18 @@ static bool lacks(const struct oracle_trace *t, int i, int k)
 	           count_before(t, own, RT_OP_SEM_WAIT, e->addr, i);
 }
 
+/* Does the wait that i ends need a signal that the thread at k has still to give? */
+static bool is_signalled_after(const struct oracle_trace *t, int i, int k)
+{
+	static oracle_pairs edges;
+	const int begin = oracle_wait_begin(t, i);
+	oracle_por_edges(t, edges);
+	for (int s = k > begin ? k : begin + 1; s < i; s++)
+		if (edges[s][i] && t->events[s].thread == t->events[k].thread && rt_op_has(t->events[s].op, RT_WAKES))
+			return !keeps_out(t, k, &t->events[i]);
+	return false;
+}
+
 /* Does event i, which waits, wait for the thread whose next event is the one at k? It does for the end of a thread that
  * has this event before its end. */
 static bool waits_for(const struct oracle_trace *t, int i, int k)
@@ -268,6 +285,8 @@ static bool waits_for(const struct oracle_trace *t, int i, int k)
 		return e->addr == t->events[k].thread && k < i;
 	if (e->thread == t->events[k].thread)
 		return false;
+	if (e->op == RT_OP_WAIT_END)
+		return is_signalled_after(t, i, k);
 	if (e->op == RT_OP_ONCE_SEEN)
 		return count_before(t, t->events[k].thread, RT_OP_ONCE_BEGIN, e->addr, k) >
 		       count_before(t, t->events[k].thread, RT_OP_ONCE_END, e->addr, k);
@@ -315,7 +334,8 @@ static uint64_t check_deadlocks(const struct reduced *r, const struct analysis *
 				for (uint32_t n = 0; n < c.count; n++) {
 					*joins += t->events[c.events[n]].op == RT_OP_JOIN;
 					*others += t->events[c.events[n]].op != RT_OP_JOIN &&
-					           !oracle_acquires(&t->events[c.events[n]]);
+					           (!oracle_acquires(&t->events[c.events[n]]) ||
+					            t->events[c.events[n]].op == RT_OP_WAIT_END);
 				}
 			}
 	return possible;
@@ -366,6 +386,8 @@ START_TEST(what_some_reordering_shows_is_proved_and_nothing_else)
 			assert_enough(joins, 1, TRACES);
 		if (mixes[_i] & ORACLE_BINARY)
 			assert_enough(deadlocks, 1, TRACES);
+		if (mixes[_i] == (ORACLE_LOCKS | ORACLE_CONDITIONS | ORACLE_DENSE))
+			assert_enough(others, 1, TRACES);
 	}
 	if (sparse)
 		assert_enough(others, 1, TRACES);

@@ -27,6 +27,16 @@ const struct section *base_section(const struct base *b, uint32_t thread, uint32
 	return NULL;
 }
 
+/* The clock of what e, the first event after the base, comes after. A goal's event may read anything. */
+static uint32_t clock_after(const struct base *b, const struct goal *goal, uint32_t e)
+{
+	for (uint32_t i = 0; i < goal->count; i++)
+		if (goal->events[i] == e)
+			return goal_awaits_signal(b->m, goal->events, goal->count, i) ? trf_clock_unsignalled(b->trf, e)
+			                                                              : trf_clock_before(b->trf, e);
+	return trf_clock(b->trf, e);
+}
+
 /* Lowers the base to the events that the first event after it in every thread comes after. */
 static bool lower_to_common(const struct base *b, const struct goal *goal, const uint32_t *bound, uint32_t *at)
 {
@@ -35,9 +45,7 @@ static bool lower_to_common(const struct base *b, const struct goal *goal, const
 	for (uint32_t t = 0; t < m->thread_count; t++) {
 		if (at[t] >= bound[t])
 			continue;
-		uint32_t e = m->threads[t].events[at[t]];
-		/* A goal's event may read anything. */
-		uint32_t clock = goal_has(goal, e) ? trf_clock_before(b->trf, e) : trf_clock(b->trf, e);
+		uint32_t clock = clock_after(b, goal, m->threads[t].events[at[t]]);
 		for (uint32_t u = 0; u < m->thread_count; u++) {
 			uint32_t n = u != t && at[u] ? clock_get(&b->trf->clocks, clock, u) : at[u];
 			if (n < at[u]) {
@@ -105,6 +113,8 @@ void base_find(const struct base *b, const struct goal *goal, const uint32_t *mu
 	memcpy(at, must, m->thread_count * sizeof *at);
 	for (uint32_t i = 0; i < goal->count; i++) {
 		uint32_t thread = model_thread_of(m, goal->events[i]), pos = m->events[goal->events[i]].pos;
+		/* Signals may have to come before such a wait begins. */
+		pos -= goal_awaits_signal(m, goal->events, goal->count, i);
 		at[thread] = pos < at[thread] ? pos : at[thread];
 	}
 	for (uint32_t round = 0; round < ROUNDS_MAX; round++)

@@ -176,6 +176,10 @@ void space_begin(struct space *s, const struct goal *goal, const uint32_t *must,
 	s->bound = bound;
 	s->start = start;
 	s->end = 0;
+	s->unsignalled_count = 0;
+	for (uint32_t i = 0; goal->kind == GOAL_DEADLOCK && i < goal->count; i++)
+		if (goal_awaits_signal(m, goal->events, goal->count, i))
+			s->unsignalled[s->unsignalled_count++] = goal->events[i];
 	s->spent = 0;
 	s->hash[0] = s->hash[1] = 1;
 	memcpy(s->pos, start, m->thread_count * sizeof *s->pos);
@@ -257,6 +261,27 @@ static bool spoils(const struct space *s, uint32_t e)
 	return false;
 }
 
+/* True if the signal would end a wait at which the goal's thread is to stand. */
+static bool ends_wait(const struct space *s, uint32_t signal)
+{
+	const struct model *m = s->m;
+	for (uint32_t i = 0; i < s->unsignalled_count; i++) {
+		uint32_t e = s->unsignalled[i];
+		if (m->events[e].object == m->events[signal].object &&
+		    s->pos[model_thread_of(m, e)] == m->events[e].pos)
+			return true;
+	}
+	return false;
+}
+
+bool space_begins_wait(const struct space *s, uint32_t e)
+{
+	for (uint32_t i = 0; i < s->unsignalled_count; i++)
+		if (model_pred(s->m, s->unsignalled[i]) == e)
+			return true;
+	return false;
+}
+
 static bool lock_free(const struct space *s, uint32_t e, uint32_t lock)
 {
 	return s->owner[lock] == MODEL_NONE && (model_op(s->m, e) == RT_OP_ACQUIRE_SHARED || !s->readers[lock]);
@@ -297,7 +322,7 @@ bool space_enabled(const struct space *s, uint32_t e)
 	switch (op) {
 	case RT_OP_SIGNAL:
 	case RT_OP_BROADCAST:
-		return !wastes(s, e);
+		return !wastes(s, e) && !ends_wait(s, e);
 	case RT_OP_WAIT_END:
 		return !(s->lost_signal[thread] && s->waits.signal_of[e] != MODEL_NONE) && por_allows(s, e);
 	case RT_OP_JOIN:
@@ -350,6 +375,9 @@ static bool space_stands_before(const struct space *s, uint32_t e)
 	uint32_t thread = model_thread_of(m, e), fork = m->threads[thread].fork;
 	if (s->pos[thread] != m->events[e].pos || (fork != MODEL_NONE && !space_occurred(s, fork)))
 		return false;
+	for (uint32_t i = 0; i < s->unsignalled_count; i++)
+		if (s->unsignalled[i] == e)
+			return true;
 	/* A thread that still waits for a signal does not wait for the mutex yet. */
 	return model_op(m, e) != RT_OP_WAIT_END || s->waits.signal_of[e] == MODEL_NONE ||
 	       (!s->lost_signal[thread] && space_occurred(s, s->waits.signal_of[e]));

@@ -43,6 +43,7 @@ struct space {
 	const uint32_t *must, *bound; /* by thread: number of events needed; number relevant: no others are executed */
 	const uint32_t *start;        /* by thread: number executed at the start, in the order of the trace */
 	uint32_t end;                 /* all of these are events before this one */
+	uint32_t unsignalled[ANOMALY_EVENTS_MAX], unsignalled_count; /* the goal's waits that await a signal */
 	/* The state. */
 	uint32_t *pos; /* by thread */
 	struct space_cell *cells;
@@ -90,6 +91,8 @@ bool space_enabled(const struct space *s, uint32_t e);
 bool space_writes_alone(const struct space *s, uint32_t e);
 /* True if the goal holds now; a sequence: if it was executed to its end. Must be the goal that is searched for. */
 bool space_meets(const struct space *s, const struct goal *goal);
+/* True if e begins a wait of the goal that no signal is to end: signals come before. */
+bool space_begins_wait(const struct space *s, uint32_t e);
 void space_execute(struct space *s, uint32_t e);
 void space_take_back(struct space *s);
 /* Adds the present state to those seen. False if it was there, and without memory (failed). */
