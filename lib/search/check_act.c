@@ -6,22 +6,23 @@
  * Locks are released to let other threads in, so most such pairs are intended. Only what looks like a check and its act
  * is reported. The lock guards the cell: all accesses hold it while several threads have it. The first section writes
  * nothing. The second writes the cell without reading it again first (an update, x -= n, reads it for itself:
- * update.c). No other section of the lock is in between, and no wait. Both are in one call that the program's own
- * source makes, or the second is further down in main or in a thread's own routine.
+ * update.c; and so does what replaces an element of a map, whether there is one or not). No other section of the lock
+ * is in between, and no wait. Both are in one call that the program's own source makes, or the second is further down
+ * in main or in a thread's own routine.
  */
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
+#include "lib/search/check_act_parts.h"
 #include "lib/search/classes.h"
 #include "lib/search/found.h"
 #include "lib/search/lookup.h"
 #include "lib/search/update.h"
-#include "lib/trace/jumps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Limits: cells that a check reads; instances of two positions; of all; other threads' writes of each. */
-enum { READS_MAX = 16, ALIKE_MAX = 64, CANDIDATES_MAX = 4096, WRITES_MAX = 32 };
+enum { READS_MAX = 32, ALIKE_MAX = 64, CANDIDATES_MAX = 4096, WRITES_MAX = 32 };
 /* Of a look-up: writes of the link behind the act that are offered, and that are looked at. */
 enum { NEXT = 2, LOOKED_AT = 256 };
 
@@ -43,15 +44,6 @@ struct track {
 	struct check_act_hold before, now;
 };
 
-struct check_act_candidate {
-	uint32_t e1, e3, cell, thread;
-	uint32_t lock, counted; /* of a look-up: the cell that counts references; else MODEL_NONE */
-	uint32_t depth;         /* number of calls that were open all the time */
-	uint64_t *sites; /* positions of the calls that are open at e1, and e1's own; NULL: not set yet, or released */
-	uint32_t open;
-	bool one_call; /* both are in one call that the program's own source makes */
-};
-
 struct check_act_finder {
 	const struct search_context *context;
 	const struct model *m;
@@ -67,6 +59,14 @@ struct check_act_finder {
 	struct classes guarded; /* cell, lock: 1 + the answer */
 	bool failed;
 };
+
+/* True if the event is in a header of a library. */
+static bool is_by_library(const struct model *m, uint32_t e)
+{
+	size_t n;
+	const struct rt_frame *f = rt_trace_frames(m->trace, m->sites[m->events[e].site].pc, &n);
+	return n && f->file && !check_act_is_own(f);
+}
 
 /* --- candidates --- */
 
@@ -122,22 +122,37 @@ static bool is_guarded(struct check_act_finder *s, uint32_t cell, uint32_t lock)
 	return all && shared;
 }
 
-/* counted: of a look-up, else MODEL_NONE. */
+static void push_candidate(struct check_act_finder *s, struct check_act_candidate c)
+{
+	if (!vec_reserve(&s->candidates, &s->capacity, (uint64_t)s->count + 1, sizeof *s->candidates))
+		s->failed = true;
+	else
+		s->candidates[s->count++] = c;
+}
+
+/* counted: of a look-up, else MODEL_NONE; again: see the candidate. */
 static void add_candidate(struct check_act_finder *s, uint32_t e1, uint32_t e3, uint32_t cell, uint32_t lock,
-                          uint32_t counted)
+                          uint32_t counted, uint32_t again)
 {
 	const struct model *m = s->m;
 	if (s->count >= CANDIDATES_MAX || !is_guarded(s, cell, lock))
 		return;
 	uint32_t like = classes_index(&s->alike, (uint32_t[CLASS_KEY]){m->events[e1].site, m->events[e3].site});
-	if (s->alike.failed ||
-	    !vec_reserve(&s->candidates, &s->capacity, (uint64_t)s->count + 1, sizeof *s->candidates)) {
-		s->failed = true;
+	s->failed |= s->alike.failed;
+	if (s->failed || s->alike.items[like].count++ >= ALIKE_MAX)
 		return;
-	}
-	if (s->alike.items[like].count++ < ALIKE_MAX)
-		s->candidates[s->count++] = (struct check_act_candidate){
-		    e1, e3, cell, model_thread_of(m, e1), lock, counted, 0, NULL, 0, false};
+	struct check_act_candidate c = {.e1 = e1,
+	                                .e3 = e3,
+	                                .cell = cell,
+	                                .thread = model_thread_of(m, e1),
+	                                .lock = lock,
+	                                .counted = counted,
+	                                .again = again};
+	push_candidate(s, c);
+	c.e1 = again;
+	c.inner = true;
+	if (again != MODEL_NONE)
+		push_candidate(s, c);
 }
 
 static struct check_act_seen *seen_find(struct check_act_hold *section, uint32_t cell)
@@ -193,7 +208,25 @@ static void at_act(struct check_act_finder *s, struct track *t, uint32_t e, uint
 		if (lookup_is_near(s->m, link->cell, before->counted))
 			return;
 		if (link->again == MODEL_NONE && !link->done)
-			add_candidate(s, link->read, e, link->cell, lock, before->counted);
+			add_candidate(s, link->read, e, link->cell, lock, before->counted, MODEL_NONE);
+	}
+}
+
+/* A library counts an element of a container near to what the section before has read of it, and has read that again.
+ * Every other thread that inserts changes the number as well. */
+static void at_counting(struct check_act_finder *s, struct check_act_hold *before, uint32_t e, uint32_t cell,
+                        uint32_t lock)
+{
+	enum { CONTAINER = 64 }; /* no container itself has more bytes */
+	uint64_t addr = s->m->cells[cell].addr;
+	for (uint32_t i = 0; i < before->count; i++) {
+		struct check_act_seen *x = &before->seen[i];
+		uint64_t from = s->m->cells[x->cell].addr;
+		if (x->again == MODEL_NONE || (addr > from ? addr - from : from - addr) >= CONTAINER ||
+		    !is_by_library(s->m, e) || !is_by_library(s->m, x->read))
+			continue;
+		add_candidate(s, x->read, e, cell, lock, MODEL_NONE, x->again);
+		return;
 	}
 }
 
@@ -206,18 +239,19 @@ static void at_write(struct check_act_finder *s, struct track *t, uint32_t e, ui
 	t->now.last = MODEL_NONE;
 	at_act(s, t, e, cell, lock);
 	struct check_act_hold *before = &t->before;
-	struct check_act_seen *check =
-	    before->exists && !before->writes && !before->many && before->epoch == t->now.epoch
-	        ? seen_find(before, cell)
-	        : NULL;
+	if (!before->exists || before->writes || before->many || before->epoch != t->now.epoch)
+		return;
+	if (counts)
+		at_counting(s, before, e, cell, lock);
+	struct check_act_seen *check = seen_find(before, cell);
 	if (!check || check->done)
 		return;
 	check->done = true;
 	/* An update acts from its read on. Another read looks at the cell again, and may decide. */
 	if (check->again == MODEL_NONE)
-		add_candidate(s, check->read, e, cell, lock, MODEL_NONE);
+		add_candidate(s, check->read, e, cell, lock, MODEL_NONE, MODEL_NONE);
 	else if (!check->often && update_is_one(s->m, &s->source, check->again, e))
-		add_candidate(s, check->read, check->again, cell, lock, MODEL_NONE);
+		add_candidate(s, check->read, check->again, cell, lock, MODEL_NONE, MODEL_NONE);
 }
 
 static void at_access(struct check_act_finder *s, uint32_t e, unsigned op)
@@ -237,6 +271,13 @@ static void at_access(struct check_act_finder *s, uint32_t e, unsigned op)
 	}
 }
 
+/* True if the thread may meet others there, in time or in order. */
+static bool meets(unsigned op)
+{
+	return rt_op_has(op, RT_WAITS) || rt_op_has(op, RT_WAKES) || rt_op_has(op, RT_FOLLOWS) ||
+	       rt_op_has(op, RT_STEPS) || rt_op_has(op, RT_OF_THREAD);
+}
+
 static void find_candidates(struct check_act_finder *s)
 {
 	const struct model *m = s->m;
@@ -253,194 +294,10 @@ static void find_candidates(struct check_act_finder *s)
 			t->before = t->now;
 			t->now = (struct check_act_hold){
 			    .exists = true, .epoch = s->epochs[thread], .counted = MODEL_NONE, .last = MODEL_NONE};
-		} else if (op != RT_OP_RELEASE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_FENCE) {
+		} else if (op != RT_OP_RELEASE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_FENCE && meets(op)) {
 			s->epochs[thread]++;
 		}
 	}
-}
-
-/* --- calls --- */
-
-struct calls {
-	uint64_t *sites; /* return sites of the open calls, outermost first */
-	uint32_t depth, capacity;
-	struct jumps jumps;
-};
-
-static bool is_own(const struct rt_frame *f)
-{
-	return f->file && strncmp(f->file, "/usr/", 5) != 0;
-}
-
-/* True if the program's own source makes the call at this position. */
-static bool is_own_call(const struct check_act_finder *s, uint64_t site)
-{
-	size_t n;
-	const struct rt_frame *f = rt_trace_frames(s->m->trace, site, &n);
-	return n && is_own(f);
-}
-
-static bool same_place(const struct rt_frame *f1, const struct rt_frame *f2)
-{
-	return f1->line && f1->line == f2->line && f1->column == f2->column && f1->file && f2->file &&
-	       !strcmp(f1->file, f2->file);
-}
-
-/* True if two positions of one activation are in one inlined call that the program's own source makes. */
-static bool in_one_inlined_call(const struct check_act_finder *s, uint64_t pc1, uint64_t pc2)
-{
-	size_t n1, n2;
-	const struct rt_frame *f1 = rt_trace_frames(s->m->trace, pc1, &n1),
-	                      *f2 = rt_trace_frames(s->m->trace, pc2, &n2);
-	while (n1 > 1 && n2 > 1 && same_place(&f1[n1 - 1], &f2[n2 - 1])) {
-		if (is_own(&f1[n1 - 1]))
-			return true;
-		n1--;
-		n2--;
-	}
-	return false;
-}
-
-/*
- * True if the second position is further down in the same function of the program. What main or a thread's own routine
- * does is one call, but may be many rounds of a loop; from one round to the next the way goes up.
- */
-static bool comes_below(const struct check_act_finder *s, uint64_t pc1, uint64_t pc2)
-{
-	size_t n1, n2;
-	const struct rt_frame *f1 = rt_trace_frames(s->m->trace, pc1, &n1),
-	                      *f2 = rt_trace_frames(s->m->trace, pc2, &n2);
-	if (!n1 || !n2)
-		return false;
-	f1 += n1 - 1;
-	f2 += n2 - 1;
-	return is_own(f1) && is_own(f2) && !strcmp(f1->file, f2->file) && f1->function && f2->function &&
-	       !strcmp(f1->function, f2->function) && f1->line < f2->line;
-}
-
-static bool begin_candidate(const struct check_act_finder *s, const struct calls *calls, struct check_act_candidate *c)
-{
-	c->depth = c->open = calls->depth;
-	c->sites = malloc(((size_t)calls->depth + 1) * sizeof *c->sites);
-	if (!c->sites)
-		return false;
-	if (calls->depth)
-		memcpy(c->sites, calls->sites, calls->depth * sizeof *c->sites);
-	c->sites[c->open] = s->m->sites[s->m->events[c->e1].site].pc;
-	return true;
-}
-
-/* Ends the candidate at an event past it: whether a call was open all the time. */
-static void end_candidate(const struct check_act_finder *s, const struct calls *calls, struct check_act_candidate *c)
-{
-	const struct model *m = s->m;
-	uint64_t own = m->sites[m->events[c->e3].site].pc;
-	uint64_t at = c->depth < calls->depth ? calls->sites[c->depth] : own;
-	c->one_call = (c->depth && is_own_call(s, c->sites[c->depth - 1])) ||
-	              in_one_inlined_call(s, c->sites[c->depth], at) ||
-	              (c->depth == 1 && comes_below(s, c->sites[c->depth], at));
-	free(c->sites);
-	c->sites = NULL;
-}
-
-static bool step_calls(struct calls *calls, const struct rt_event *e)
-{
-	switch (e->op) {
-	case RT_OP_ENTER:
-		if (!vec_reserve(&calls->sites, &calls->capacity, (uint64_t)calls->depth + 1, sizeof *calls->sites))
-			return false;
-		calls->sites[calls->depth++] = e->pc;
-		return true;
-	case RT_OP_LEAVE:
-		calls->depth -= calls->depth > 0;
-		return true;
-	case RT_OP_SETJMP:
-		return jumps_set(&calls->jumps, e->addr, calls->depth);
-	case RT_OP_LONGJMP:
-		calls->depth = (uint32_t)jumps_target(&calls->jumps, e->addr, calls->depth);
-		return true;
-	default:
-		return true;
-	}
-}
-
-/* Open candidates. */
-struct calls_walk {
-	struct calls *calls; /* by thread */
-	uint32_t *active;    /* candidates, any order */
-	uint32_t count, next;
-};
-
-/* Called before an event of this number: begins and ends candidates. */
-static void move_to(struct check_act_finder *s, struct calls_walk *w, uint64_t number)
-{
-	const struct model *m = s->m;
-	for (; w->next < s->count && m->events[s->candidates[w->next].e1].number < number; w->next++) {
-		struct check_act_candidate *c = &s->candidates[w->next];
-		s->failed |= !begin_candidate(s, &w->calls[c->thread], c);
-		w->active[w->count++] = w->next;
-	}
-	for (uint32_t i = 0; i < w->count;) {
-		struct check_act_candidate *c = &s->candidates[w->active[i]];
-		if (m->events[c->e3].number < number && !s->failed) {
-			end_candidate(s, &w->calls[c->thread], c);
-			w->active[i] = w->active[--w->count];
-		} else {
-			i++;
-		}
-	}
-}
-
-static enum rt_status walk_calls(struct check_act_finder *s, struct calls_walk *w, struct rt_error *err)
-{
-	struct rt_trace *trace = s->m->trace;
-	struct rt_pass pass;
-	rt_trace_select(trace, UINT64_C(1) << RT_OP_ENTER | UINT64_C(1) << RT_OP_LEAVE | UINT64_C(1) << RT_OP_SETJMP |
-	                           UINT64_C(1) << RT_OP_LONGJMP);
-	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && !s->failed && (w->next < s->count || w->count);
-	     e = rt_pass_next(&pass)) {
-		if (e->thread >= s->m->thread_count)
-			continue;
-		move_to(s, w, e->number);
-		struct calls *calls = &w->calls[e->thread];
-		if (!step_calls(calls, e))
-			return rt_error_set(err, RT_EMEMORY, "no memory for the calls of the trace");
-		for (uint32_t k = 0; k < w->count; k++) {
-			struct check_act_candidate *c = &s->candidates[w->active[k]];
-			if (c->thread == e->thread && calls->depth < c->depth)
-				c->depth = calls->depth;
-		}
-	}
-	if (!pass.status)
-		move_to(s, w, UINT64_MAX);
-	return pass.status;
-}
-
-static int by_first(const void *x, const void *y)
-{
-	const struct check_act_candidate *a = x, *b = y;
-	return a->e1 < b->e1 ? -1 : a->e1 > b->e1;
-}
-
-/* Determines which candidates are in one call of a function. */
-static enum rt_status find_calls(struct check_act_finder *s, struct rt_error *err)
-{
-	qsort(s->candidates, s->count, sizeof *s->candidates, by_first);
-	struct calls_walk w = {.calls = calloc((size_t)s->m->thread_count + 1, sizeof *w.calls),
-	                       .active = malloc(((size_t)s->count + 1) * sizeof *w.active)};
-	enum rt_status status = RT_EMEMORY;
-	if (w.calls && w.active)
-		status = walk_calls(s, &w, err);
-	else
-		rt_error_set(err, RT_EMEMORY, "no memory for the calls of the trace");
-	rt_trace_select(s->m->trace, RT_SELECT_ALL);
-	for (uint32_t i = 0; w.calls && i < s->m->thread_count; i++) {
-		free(w.calls[i].sites);
-		jumps_release(&w.calls[i].jumps);
-	}
-	free(w.calls);
-	free(w.active);
-	return status;
 }
 
 /* --- the other thread's write --- */
@@ -464,6 +321,17 @@ static bool offer(struct check_act_finder *s, const struct check_act_candidate *
 	return true;
 }
 
+/* True if the section of the act reads the cell again elsewhere than in the call that replaces an element. */
+static bool decides_again(const struct check_act_finder *s, const struct check_act_candidate *c)
+{
+	uint32_t first =
+	    c->again == MODEL_NONE ? s->count : (uint32_t)lower_bound(i, 0, s->count, s->candidates[i].e1 < c->again);
+	for (uint32_t i = first; i < s->count && s->candidates[i].e1 == c->again; i++)
+		if (s->candidates[i].inner && s->candidates[i].e3 == c->e3 && s->candidates[i].one_call)
+			return false;
+	return c->again != MODEL_NONE;
+}
+
 static void offer_writes(struct check_act_finder *s, const struct check_act_candidate *c)
 {
 	const struct model_cell *cell = &s->m->cells[c->cell];
@@ -483,6 +351,43 @@ static void offer_next(struct check_act_finder *s, const struct check_act_candid
 		offered += offer(s, c, events[i]) && events[i] > c->e3;
 }
 
+/* Number of events from an act to the next write of another thread. */
+static uint32_t distance(const struct check_act_finder *s, const struct check_act_candidate *c)
+{
+	const struct model_cell *cell = &s->m->cells[c->cell];
+	const uint32_t *events = &s->m->cell_events[cell->first];
+	uint32_t i = (uint32_t)lower_bound(mid, 0, cell->count, events[mid] <= c->e3);
+	while (i < cell->count && model_thread_of(s->m, events[i]) == c->thread)
+		i++;
+	return i < cell->count ? events[i] - c->e3 : UINT32_MAX;
+}
+
+/* Those first after which another thread inserts soon: in between fewer reads would see other writes. */
+static void offer_replacing(struct check_act_finder *s)
+{
+	uint32_t least = 0;
+	for (uint32_t most = 256; least < UINT32_MAX; least = most, most = most < 1 << 16 ? most * 16 : UINT32_MAX)
+		for (uint32_t i = 0; i < s->count && !s->found.failed; i++) {
+			const struct check_act_candidate *c = &s->candidates[i];
+			if (!c->one_call || c->inner || c->again == MODEL_NONE || decides_again(s, c))
+				continue;
+			uint32_t from = distance(s, c);
+			if (from >= least && from < most)
+				offer_next(s, c);
+		}
+}
+
+/* True if the reads of a call that replaces an element are no condition, nor are those of another thread's section of
+ * the lock: the call finds its place anew. */
+static bool is_no_condition(const struct model *m, const struct anomaly *a, uint32_t need)
+{
+	const struct model_lockset *held = &m->locksets[model_lockset_of(m, need)];
+	for (uint32_t i = 0; is_by_library(m, a->events[2]) && i < held->count; i++)
+		if (model_lockset_lock(m, model_lockset_of(m, a->events[2]), held->locks[i].object))
+			return true;
+	return false;
+}
+
 /*
  * If another thread makes the same call later in the trace, its own check saw what this act wrote, and would now see
  * another write. A check that sees another value of what it checks is no condition. Of a look-up that was settled
@@ -492,10 +397,11 @@ void check_act_settle(const struct model *m, struct anomaly *a)
 {
 	bool lookup = anomaly_is_lookup(a);
 	if ((!anomaly_is_check(a) && !lookup) || a->verdict != VERDICT_CONDITIONAL || !a->need_count ||
-	    (!lookup && a->need_count < a->need_total))
+	    (!lookup && a->need_count < a->need_total && !is_by_library(m, a->events[2])))
 		return;
 	for (uint32_t i = 0; i < a->need_count && !lookup; i++)
-		if (m->events[a->needs[i]].object != m->events[a->events[0]].object)
+		if (m->events[a->needs[i]].object != m->events[a->events[0]].object &&
+		    !is_no_condition(m, a, a->needs[i]))
 			return;
 	a->verdict = VERDICT_PREDICTED;
 	reasons_add(&a->reasons, REASON_CHECKS);
@@ -511,10 +417,11 @@ enum rt_status check_act_search(const struct search_context *c, struct anomaly_l
 	if (!s.failed)
 		find_candidates(&s);
 	if (!s.failed && s.count)
-		status = find_calls(&s, err);
+		status = check_act_find_calls(s.m, s.candidates, s.count, err);
 	for (uint32_t i = 0; i < s.count && !s.failed && !status; i++)
-		if (s.candidates[i].one_call)
+		if (s.candidates[i].one_call && s.candidates[i].again == MODEL_NONE)
 			(s.candidates[i].counted == MODEL_NONE ? offer_writes : offer_next)(&s, &s.candidates[i]);
+	offer_replacing(&s);
 	classes_release(&s.keys);
 	classes_release(&s.alike);
 	classes_release(&s.guarded);

@@ -38,6 +38,63 @@ record string_buffer "$here/samples/pecan/string_buffer.c"
 analyze 1 "$tmp/string_buffer.zst"
 is string_buffer '.findings | length == 1 and .[0].level == "error" and .[0].kinds == ["atomicity"]'
 
+# A map that is asked in one critical section and changed in the next: the value of another thread is replaced. What
+# inserts only where nothing is, or asks again, is no such act.
+cat >"$tmp/check_put.cpp" <<'C'
+#include <map>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+static class cache {
+	std::mutex m;
+	std::map<int, int> rows;
+public:
+	bool contains(int k)
+	{
+		std::lock_guard<std::mutex> g(m);
+		return rows.find(k) != rows.end();
+	}
+	void put(int k, int v)
+	{
+		std::lock_guard<std::mutex> g(m);
+		rows[k] = v; // @put
+	}
+} cache;
+static void look_up(int k)
+{
+	if (!cache.contains(k))
+		cache.put(k, k * k);
+}
+static void work(int from)
+{
+	for (int i = 0; i < 20; i++)
+		look_up(from + i);
+}
+int main()
+{
+	std::vector<std::thread> threads;
+	for (int i = 0; i < 3; i++)
+		threads.emplace_back(work, i * 10);
+	for (auto &t : threads)
+		t.join();
+}
+C
+sed 's/std::map</std::unordered_map</' "$tmp/check_put.cpp" >"$tmp/check_hash.cpp"
+sed 's/rows\[k\] = v;/rows.emplace(k, v);/' "$tmp/check_put.cpp" >"$tmp/check_emplace.cpp"
+sed 's/rows\[k\] = v;/if (rows.find(k) == rows.end()) &/' "$tmp/check_put.cpp" >"$tmp/check_again.cpp"
+for name in put hash; do
+	record check_$name "$tmp/check_$name.cpp"
+	analyze 0 "$tmp/check_$name.zst"
+	is check_$name '.findings | length == 1 and .[0].level == "warning"'
+	is check_$name '.findings[0].title | test("^`look_up` acts on what it read of `cache.rows` in an earlier critical section of `cache.m`, and `cache::put` may write it in between$")'
+done
+for name in emplace again; do
+	record check_$name "$tmp/check_$name.cpp"
+	analyze 0 "$tmp/check_$name.zst"
+	is check_$name '.findings == []'
+done
+
 # Readers do not exclude one another: the lock that they hold guards no write.
 record readers "$here/samples/more/rwlock.c"
 analyze 1 "$tmp/readers.zst"
