@@ -381,7 +381,8 @@ void place_function(const struct place *place, char name[PLACE_FUNCTION_MAX])
 	size_t n = 0;
 	int depth = 0;
 	for (const char *c = full ? full : "a thread"; *c && n + 1 < PLACE_FUNCTION_MAX; c++) {
-		const char *tag_end = begins(c, "[abi:") ? strchr(c, ']') : NULL; /* the standard library's tag */
+		/* The standard library's tags and its inline namespace. */
+		const char *tag_end = begins(c, "[abi:") ? strchr(c, ']') : begins(c, "__cxx11::") ? c + 8 : NULL;
 		if (tag_end) {
 			c = tag_end;
 			continue;

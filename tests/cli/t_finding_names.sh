@@ -61,6 +61,53 @@ for level in 0 1; do
 	is "store -O$level" '[.findings[] | select(.title | test("^[^ ]* calls ")) | .title] | length > 0 and all(test("calls `std::vector<>::[a-z_]*` on `(all[.])?values`"))'
 	is "store -O$level" '[.findings[] | .title, .variable.name] | any(test("std::__|std::allocator")) | not'
 done
+# What the library does to the nodes of a list or a map inside is seen: the look alone has no other access in common.
+cat >"$tmp/nodes.cpp" <<'C'
+#include <list>
+#include <map>
+#include <mutex>
+#include <thread>
+static std::mutex m;
+static std::list<int> all;
+static std::map<int, int> rows;
+static int sum[2];
+static void fill()
+{
+	for (int i = 0; i < 20; i++) {
+		std::lock_guard<std::mutex> g(m);
+		all.push_back(i);
+		rows[i] = i;
+		if (i % 5 == 4) {
+			all.pop_front();
+			rows.erase(i - 1);
+		}
+	}
+}
+static void look_at_list()
+{
+	for (int i = 0; i < 20; i++)
+		sum[0] += all.empty();
+}
+static void look_at_map()
+{
+	for (int i = 0; i < 20; i++)
+		sum[1] += rows.begin() == rows.end();
+}
+int main()
+{
+	std::thread a(fill), b(look_at_list), c(look_at_map);
+	a.join();
+	b.join();
+	c.join();
+	for (auto &row : rows)
+		sum[0] += row.second;
+	return sum[0] + sum[1] < 0;
+}
+C
+record nodes "$tmp/nodes.cpp"
+analyze 1 "$tmp/nodes.zst"
+is nodes '[.findings[] | select(.follows == null) | .title] | any(test("calls `std::list<>::empty` on `all`")) and any(test("calls `std::map<>::begin` on `rows`"))'
+
 # Variables of one stack that one region writes are known apart by what the lines assign to.
 cat >"$tmp/apart.c" <<'C'
 int main(void)
