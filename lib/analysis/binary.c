@@ -8,10 +8,12 @@
 /* True if no compiler makes this of an atomic access: by its instruction, its width, or as it is across its size. */
 static bool is_plain(const struct model *m, uint32_t e)
 {
-	enum { WIDEST = 8 };
+	enum { WIDEST = 16 }; /* of what the recorder has not flagged */
 	const struct model_site *site = &m->sites[m->events[e].site];
 	const struct model_cell *first = &m->cells[m->events[e].object];
 	uint64_t size = 0;
+	if (rt_op_is_atomic(model_op(m, e)))
+		return false;
 	for (uint32_t i = 0; i < site->cells; i++)
 		size += first[i].size;
 	return !size || site->flags & (RT_F_PLAIN | RT_F_FREE | RT_F_OBJECT) || size > WIDEST || (size & (size - 1)) ||

@@ -2,15 +2,22 @@
 
 #include <string.h>
 
-static uint64_t location(const struct rt_event *e)
+static uint64_t location(uint64_t addr, uint64_t size)
 {
-	return (e->addr & RT_OPERAND_MAX) | e->arg << RT_OPERAND_BITS;
+	return (addr & RT_OPERAND_MAX) | size << RT_OPERAND_BITS;
 }
 
+/* Of two words the program may look at one: LLVM makes such loads before the exchange that an atomic store is. */
 bool machine_look(struct machine *m, const struct rt_event *e)
 {
+	enum { WORD = 8 };
 	bool added;
-	return !rt_op_is_atomic(e->op) || set_add(&m->locked, location(e), &added);
+	if (!rt_op_is_atomic(e->op))
+		return true;
+	bool is_double = e->arg == 2 * WORD;
+	return set_add(&m->locked, location(e->addr, e->arg), &added) &&
+	       (!is_double || (set_add(&m->locked, location(e->addr, WORD), &added) &&
+	                       set_add(&m->locked, location(e->addr + WORD, WORD), &added)));
 }
 
 static bool is_member(const char *function)
@@ -42,7 +49,7 @@ bool machine_mend(struct machine *m, struct rt_event *e)
 	enum { ACQUIRE = 2, RELEASE = 3, MOST = 16 };
 	bool failed = false;
 	if ((e->op != RT_OP_READ && e->op != RT_OP_WRITE) || e->flags & RT_F_PLAIN || e->arg > MOST ||
-	    (!set_has(&m->locked, location(e)) && !in_member(m, e->pc, &failed)))
+	    (!set_has(&m->locked, location(e->addr, e->arg)) && !in_member(m, e->pc, &failed)))
 		return !failed;
 	e->order = e->op == RT_OP_READ ? ACQUIRE : RELEASE;
 	e->op = e->op == RT_OP_READ ? RT_OP_ATOMIC_LOAD : RT_OP_ATOMIC_STORE;

@@ -284,6 +284,12 @@ bool instruction_is_string(const struct instruction *i)
 	return i->map == 1 && !i->is_vex && i->opcode >= 0xa4 && i->opcode <= 0xaf && (i->opcode & 0xfe) != 0xa8;
 }
 
+bool instruction_moves_aligned(const struct instruction *i)
+{
+	return i->map == 2 && i->is_vex &&
+	       (i->opcode == 0x28 || i->opcode == 0x29 || i->opcode == 0x6f || i->opcode == 0x7f);
+}
+
 /* ---- Frames ---- */
 
 /* mov between the two registers. */

@@ -39,6 +39,10 @@ bool instruction_saves(const struct instruction *i);
 /* True if it is movs, cmps, stos, lods or scas, once or repeated. */
 bool instruction_is_string(const struct instruction *i);
 
+/* True if it moves a vector to or from memory that is aligned, in the form that AVX has (vmovaps, vmovapd, vmovdqa): on
+ * processors with AVX such a move of 16 bytes is atomic. It may say so of vmovdqu. */
+bool instruction_moves_aligned(const struct instruction *i);
+
 /* Length of the instruction to which indirect calls may lead (endbr64), if the code begins with it; else 0. */
 size_t instruction_landing(const uint8_t *code, size_t size);
 

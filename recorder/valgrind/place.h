@@ -18,6 +18,7 @@ struct place {
 	bool one_shot;  /* it is a compare and exchange */
 	bool is_own;    /* what it accesses is the frame of its own function */
 	bool is_plain;  /* no compiler makes it of an atomic access */
+	bool is_pair;   /* it may be an atomic access of two words, as far as the instruction tells */
 	Int stop;       /* the statement before which it can be stopped: that of its first access; negative: none */
 };
 
@@ -33,9 +34,13 @@ static inline IRExpr *assign(struct place *p, IRType type, IRExpr *e)
 	return IRExpr_RdTmp(t);
 }
 
+/* size: of the access, of which a record has two words at most. */
 static inline UWord word_1(const struct place *p, unsigned size, unsigned order)
 {
-	return (UWord)(p->pc & RT_OPERAND_MAX) | (UWord)rt_record_aux(size, order, p->is_plain ? RT_F_PLAIN : 0) << 48;
+	enum { WORD = 8, PAIR = 2 * WORD };
+	bool is_plain = !p->is_locked && (p->is_plain || size > PAIR || (size > WORD && !p->is_pair));
+	return (UWord)(p->pc & RT_OPERAND_MAX) |
+	       (UWord)rt_record_aux(size > PAIR ? PAIR : size, order, is_plain ? RT_F_PLAIN : 0) << 48;
 }
 
 /* What a call stores is its return address, which is no variable; like what a return loads. */

@@ -126,7 +126,7 @@ void add_stops(struct place *p, const IRSB *from, Int i, const VexGuestLayout *l
 		if (!found[n].at || !is_known(from, i, found[n].at))
 			continue;
 		unsigned size = (unsigned)sizeofIRType(type);
-		found[n++].w1 = word_1(p, size > 16 ? 16 : size, 0);
+		found[n++].w1 = word_1(p, size, 0);
 	}
 	for (unsigned k = 0; k < n; k++)
 		add_stop(p, found[k].at, found[k].w1,

@@ -225,7 +225,7 @@ static void add_access(struct place *p, unsigned op, IRExpr *at, IRType type, IR
 	if (p->is_locked || p->is_own)
 		return;
 	IRExpr *wide_value = value && size <= 8 ? widen(p, value) : NULL;
-	UWord w1 = word_1(p, size > 16 ? 16 : size, 0);
+	UWord w1 = word_1(p, size, 0);
 	UWord place = seen_place(op, w1, size);
 	if (wide_value)
 		add_call(p, op == RT_OP_READ ? "load" : "store", op == RT_OP_READ ? (void *)load : (void *)store,
@@ -289,6 +289,7 @@ static void begin_instruction(struct place *p, const IRSB *from, Int i, const Ve
 	bool is_known = instruction_decode((const uint8_t *)p->at, p->length, &code);
 	p->one_shot = p->is_locked && is_known && compares(&code);
 	p->is_own = is_known && frame_is_accessed(p->at, &code);
+	p->is_pair = is_known && instruction_moves_aligned(&code);
 	p->is_plain =
 	    is_masked || (is_known && instruction_is_string(&code)) || (updates(from, i + 1) && updates_plainly(p->at));
 	p->stop = stop_statement(p, from, i + 1, layout);

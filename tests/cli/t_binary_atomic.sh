@@ -131,6 +131,49 @@ for build in 'gcc -g -O0 -fopenmp openmp.c racy' 'gcc -g -O2 -fopenmp openmp.c r
 	[ "$(certain b.json)" = "${build##* }" ] || wrong "$build: certain of '$(certain b.json)'"
 done
 
+# Two words at once: an exchange of them is atomic, and so may be what AVX moves to or from aligned memory, and a load of one
+# of the words. Other moves of 16 bytes are certain.
+cat >pair.c <<'END'
+#include <emmintrin.h>
+#include <pthread.h>
+static long long pair[2] __attribute__((aligned(16))), other[2] __attribute__((aligned(16)));
+static __int128 both;
+long long seen;
+#define LOAD(instruction, from, to) __asm__ volatile(instruction " %1, %0" : "=x"(to) : "m"(from) : "memory")
+#define STORE(instruction, to) __asm__ volatile(instruction " %1, %0" : "=m"(to) : "x"(v) : "memory")
+static void *set(void *arg)
+{
+	__m128i v = {1, 2};
+	STORE("vmovdqa", *(__m128i *)pair);
+	STORE("movups", *(__m128i *)other);
+	__sync_bool_compare_and_swap(&both, 0, 0);
+	return arg;
+}
+static void *get(void *arg)
+{
+	__m128i v, w;
+	LOAD("vmovdqa", *(__m128i *)pair, v);
+	LOAD("movups", *(__m128i *)other, w);
+	seen = v[0] + w[0] + __atomic_load_n((long long *)&both + 1, __ATOMIC_RELAXED);
+	seen += __atomic_load_n((long long *)&both, __ATOMIC_RELAXED);
+	return arg;
+}
+int main(void)
+{
+	pthread_t a, b;
+	pthread_create(&a, NULL, set, NULL);
+	pthread_create(&b, NULL, get, NULL);
+	pthread_join(a, NULL);
+	return pthread_join(b, NULL);
+}
+END
+if grep -qw avx /proc/cpuinfo; then
+	gcc -g -O1 -mcx16 pair.c -o pair -pthread || exit 1
+	"$racetrace" record --recorder=valgrind -o b.zst ./pair >out 2>err || wrong "pair: $(cat err)"
+	"$racetrace" analyze --all --kinds race --fail-on never -f json b.zst >b.json
+	[ "$(certain b.json)" = other ] || wrong "of two words at once: certain of '$(certain b.json)'"
+fi
+
 # What a call accesses is no atomic operation, however few of its bytes another thread accesses.
 cat >range.c <<'END'
 #include <pthread.h>
