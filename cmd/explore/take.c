@@ -44,12 +44,21 @@ static void put_search(const struct exploring *x, FILE *out)
 		fprintf(out, " --preemptions=%" PRIu32, x->o.preemptions);
 }
 
+/* True if the run is repeated by an exploration: `record` alone cannot, or it would have more options than a person
+ * copies from a report. */
+static bool needs_exploration(const struct run_order *order)
+{
+	enum { OPTIONS_MAX = 12 };
+	size_t count = 0;
+	bool learns = false;
+	for (; order->options && order->options[count]; count++)
+		learns |= !strncmp(order->options[count], "--learn", 7);
+	return order->plan || order->file[0] || learns || count > OPTIONS_MAX;
+}
+
 static void put_repeat(const struct exploring *x, const struct run_order *order, uint32_t number, FILE *out)
 {
-	bool learns = false;
-	for (size_t i = 0; order->options && order->options[i]; i++)
-		learns |= !strncmp(order->options[i], "--learn", 7);
-	bool explores = order->plan || order->file[0] || learns;
+	bool explores = needs_exploration(order);
 	if (explores) {
 		fprintf(out, "racetrace explore --strategy=%s --seed=%" PRIu64 " --runs=%" PRIu32, x->o.strategy->name,
 		        x->o.seed, number - x->first);

@@ -45,6 +45,26 @@ jq -S 'del(.trace, .runs[].trace, .runs[].milliseconds, .anomalies[].schedule)' 
 cmp -s a b || wrong "the same seed, another report: $(diff a b | head -5)"
 [ "$(jq '.runs | map(.seed) == [5, 6, 7, 8, 9, 10, 11, 12]' out)" = true ] || wrong "seeds: $(jq -c '[.runs[].seed]' out)"
 
+# A command that repeats a run is one that a person copies, whatever the run aimed at.
+program many <<C
+#include <pthread.h>
+static int $(printf 'v%d, ' $(seq 1 15)) v16;
+static void *count(void *arg)
+{
+$(printf '	v%d++;\n' $(seq 1 16))
+	return arg;
+}
+int main(void)
+{
+	pthread_t other;
+	pthread_create(&other, 0, count, 0);
+	count(0);
+	return pthread_join(other, 0);
+}
+C
+run 1 explore --runs 4 -f json -- ./many
+holds '[.. | .repeat? // empty] | length > 1 and all(.[]; split(" ") | length < 20)'
+
 # Nothing wrong, nothing found.
 build racefuzzer_fig2_fixed
 run 0 explore --strategy random --runs 5 -f json -- ./racefuzzer_fig2_fixed
