@@ -31,6 +31,12 @@ static bool is_undecided(const struct choosing *c, const struct anomaly *a)
 	return c->watched && anomaly_may_be_atomic(a);
 }
 
+/* True if runs may show it. An observed race that follows from what orders it is hardly ever pending. */
+static bool may_be_shown(const struct report *r, const struct anomaly *a)
+{
+	return a->schedule || (way_can_search(r, a) && (a->verdict < VERDICT_PROVED || !a->follows));
+}
+
 static bool is_wanted(const struct choosing *c, const struct report_entry *e)
 {
 	if (c->o->anomaly)
@@ -41,8 +47,7 @@ static bool is_wanted(const struct choosing *c, const struct report_entry *e)
 		return is_of_finding(c, e) && (e->anomaly->schedule || way_can_search(c->r, e->anomaly));
 	if (anomaly_is_of_waits(e->anomaly) && anomaly_is_stuck(c->r->analysis->model, e->anomaly))
 		return false;
-	return c->o->verdicts >> e->anomaly->verdict & 1 &&
-	       (e->anomaly->schedule || (e->anomaly->verdict < VERDICT_PROVED && way_can_search(c->r, e->anomaly)));
+	return c->o->verdicts >> e->anomaly->verdict & 1 && may_be_shown(c->r, e->anomaly);
 }
 
 static uint64_t mix(uint64_t x)
