@@ -224,14 +224,15 @@ static bool named_by_line(struct maker *k, const struct counted *c, char name[EX
 	return known;
 }
 
-/* Elements of an array in a block are one variable: by the block, and by what the line has without indices. */
-static void name_element(struct subject *s, const char *element, char name[SUBJECT_NAME_MAX])
+/* Elements of an array in a block are one variable: by the block, and by what the line has without indices. So is a
+ * member of the elements that a pointer goes through, if the same lock guards them; lock: its name, or "". */
+static void name_element(struct subject *s, const char *element, const char *lock, char name[SUBJECT_NAME_MAX])
 {
 	char stable[SUBJECT_NAME_MAX], *offset = strrchr(s->name, '+');
 	if (offset && offset > s->name && offset[1] == ' ' && !offset[2 + strspn(offset + 2, "0123456789")])
 		offset[-1] = '\0';
 	subject_stable_name(element, stable);
-	snprintf(name, SUBJECT_NAME_MAX, "%.400s %.100s", s->name, stable);
+	snprintf(name, SUBJECT_NAME_MAX, "%.300s %.100s %.100s", s->name, stable, lock);
 }
 
 /* What its acquire's line locks, of a lock without a name of its own. */
@@ -348,6 +349,13 @@ static void add_locks(struct maker *k, struct guard_row *row, uint32_t cell)
 	}
 }
 
+/* The cell's lock if it is no part of the block, as an element's own is; NULL: there is none. */
+static const char *common_lock(struct maker *k, const struct counted *c, const struct memory_block *block)
+{
+	bool own = c->lock == MODEL_NONE || k->m->objects[c->lock].addr - block->address < block->size;
+	return own ? NULL : lock_name(k, c->lock);
+}
+
 static void add_cell(struct maker *k, const struct counted *c)
 {
 	struct subject s;
@@ -361,8 +369,11 @@ static void add_cell(struct maker *k, const struct counted *c)
 	char name[SUBJECT_NAME_MAX], line[EXPRESSION_MAX];
 	bool by_line = !s.file && strcmp(s.kind, "tls") != 0 && named_by_line(k, c, line);
 	subject_stable_name(s.name, name);
+	const char *lock = common_lock(k, c, &s.block);
 	if (by_line && s.block.alloc && strchr(line, '['))
-		name_element(&s, line, name);
+		name_element(&s, line, "", name);
+	else if (by_line && s.block.alloc && strstr(line, "->") && lock)
+		name_element(&s, line, lock, name);
 	struct guard_row *row = row_of(k, &s, name);
 	if (!row)
 		return;

@@ -214,4 +214,53 @@ gcc -g -O0 -fsanitize=thread pool.c -o pool -pthread || exit 1
 [ "$(grep -c 'pool\.c:20' out)" = 1 ] && grep -q '^pool->queue\[.*\] (heap block from main (pool\.c:20)): guarded by pool->lock, held at' out ||
 	wrong "the queue: $(head -8 out)"
 
+# A member of the elements of a block has a row, at any optimisation, if one lock guards them. Of a lock of each element
+# it has one for each.
+cat >slots.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct slot { pthread_mutex_t own; int used; long bytes; };
+struct slots { pthread_mutex_t m; struct slot *all; };
+static struct slots *p;
+static void use(struct slot *s)
+{
+	s->used++;
+#ifdef OWN
+	pthread_mutex_lock(&s->own);
+#endif
+	s->bytes += 10;
+#ifdef OWN
+	pthread_mutex_unlock(&s->own);
+#endif
+}
+static void *work(void *arg)
+{
+	for (int i = 0; i < 4; i++) {
+		pthread_mutex_lock(&p->m);
+		use(&p->all[i]);
+		pthread_mutex_unlock(&p->m);
+	}
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	p = calloc(1, sizeof *p);
+	pthread_mutex_init(&p->m, NULL);
+	p->all = calloc(4, sizeof *p->all);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, work, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+C
+for level in -O0 -O1 '-O1 -DOWN'; do
+	gcc -g $level -fsanitize=thread slots.c -o slots -pthread || exit 1
+	"$RACETRACE" record -o slots.zst ./slots >out 2>err
+	"$RACETRACE" guards slots.zst >out 2>err
+	[ "$(grep -c '^s->used (heap block from main (slots\.c:[0-9]*)): guarded by p->m, held at 1*[68] of 1*[68] accesses$' out)" = 1 ] || wrong "slots $level: $(head -8 out)"
+	[[ $level == *OWN ]] || [ "$(wc -l <out)" = 3 ] || wrong "slots $level: $(head -8 out)"
+done
+
 exit $fail
