@@ -47,8 +47,9 @@ bool judge_blocks(const struct model *m, uint32_t at, uint32_t want)
 	bool waits = model_op(m, want) == RT_OP_BLOCK;
 	if (model_op(m, want) == RT_OP_JOIN)
 		return joins(m, at, want);
-	if (model_op(m, want) == RT_OP_ONCE_SEEN)
-		return model_thread_of(m, at) != model_thread_of(m, want) && runs_once(m, at, m->events[want].object);
+	uint32_t once = model_once_passed(m, want);
+	if (once != MODEL_NONE)
+		return model_thread_of(m, at) != model_thread_of(m, want) && runs_once(m, at, once);
 	if (waits && model_arg(m, want) == RT_OP_JOIN)
 		return m->events[want].object == model_thread_of(m, at);
 	if (waits && model_arg(m, want) == RT_OP_ONCE_SEEN)

@@ -56,7 +56,7 @@ static inline uint32_t segment_order_race_horizon(const struct segment_order *o,
 static inline uint32_t segment_order_wait_horizon(const struct segment_order *o, uint32_t e, uint32_t thread)
 {
 	enum rt_op op = model_op(o->m, e);
-	bool own = rt_op_has(op, RT_WAITS) && op != RT_OP_WAIT_END;
+	bool own = (rt_op_has(op, RT_WAITS) && op != RT_OP_WAIT_END) || rt_op_is_atomic(op);
 	return own ? segment_order_before_own(o, e, thread) : segment_order_horizon(o, e, thread);
 }
 /* True if e1 is ordered before e2 or is e2. */

@@ -138,7 +138,7 @@ static void describe_event(struct describing *p, const struct rt_event *event, c
 	describe_places(p, queries, n, d);
 	describe_locks(p, t, d);
 	for (size_t i = 0; i < n; i++)
-		d->unsignalled |= queries[i].unsignalled;
+		d->waits = queries[i].waits ? queries[i].waits : d->waits;
 	d->is_lock = event->op == RT_OP_SEM_WAIT && is_lock(p, event->addr);
 }
 

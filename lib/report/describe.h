@@ -10,10 +10,10 @@
 #include "tracefmt/trace.h"
 
 struct describe_query {
-	uint64_t number;  /* number of the event; 0: the query is about the address, for locks held there */
-	uint64_t addr;    /* memory to describe as it is at the event: of an access, of a lock; 0: none */
-	bool ordinal;     /* only the event's ordinal is wanted (addr is 0): a schedule needs very many */
-	bool unsignalled; /* of the end of a wait for a condition: in the deadlock it has had no signal */
+	uint64_t number; /* number of the event; 0: the query is about the address, for locks held there */
+	uint64_t addr;   /* memory to describe as it is at the event: of an access, of a lock; 0: none */
+	bool ordinal;    /* only the event's ordinal is wanted (addr is 0): a schedule needs very many */
+	uint8_t waits;   /* of a deadlock's event that waits otherwise than its operation says: the operation; 0 */
 };
 
 /* A piece of memory that the program allocated, as it was at some event. */
@@ -51,10 +51,10 @@ struct description {
 	size_t place_count;
 	struct held_lock *locks; /* held at the event, in the order of their acquires */
 	size_t lock_count;
-	bool is_lock;     /* of a SEM_WAIT: the semaphore is a lock that was asked about */
-	bool unsignalled; /* of a WAIT_END: a query says that the wait has had no signal */
-	uint32_t signal;  /* in whose handler the event is; 0: in none */
-	uint64_t fork;    /* number of the FORK of the event's thread, described too; 0: unknown */
+	bool is_lock;    /* of a SEM_WAIT: the semaphore is a lock that was asked about */
+	uint8_t waits;   /* a query's, 0: none */
+	uint32_t signal; /* in whose handler the event is; 0: in none */
+	uint64_t fork;   /* number of the FORK of the event's thread, described too; 0: unknown */
 };
 
 /* True if the event is about this many bytes (arg) of memory (addr): an access, or the allocation of a race. */

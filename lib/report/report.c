@@ -139,18 +139,32 @@ static void ask_event(struct questions *q, const struct model *m, uint32_t e)
 	}
 }
 
+/* For what a deadlock's event waits, if its operation does not say so. */
+static void ask_wait(struct questions *q, const struct model *m, const struct anomaly *a, uint32_t i)
+{
+	uint32_t e = a->events[i], object = MODEL_NONE;
+	struct describe_query query = {.number = m->events[e].number};
+	if (goal_awaits_signal(m, a->events, a->event_count, i)) {
+		object = m->events[e].object;
+		query.waits = RT_OP_WAIT_END;
+	} else if (model_op(m, e) == RT_OP_ATOMIC_LOAD) {
+		object = model_once_passed(m, e);
+		query.waits = RT_OP_ONCE_SEEN;
+	}
+	if (object == MODEL_NONE)
+		return;
+	query.addr = m->objects[object].addr;
+	ask_with(q, query);
+}
+
 static void ask_anomaly(struct questions *q, const struct model *m, const struct anomaly *anomaly, bool steps)
 {
 	uint32_t e;
 	uint64_t addr;
 	for (uint32_t i = 0; i < anomaly->event_count; i++) {
-		e = anomaly->events[i];
-		ask_event(q, m, e);
-		if (anomaly->kind == ANOMALY_DEADLOCK &&
-		    goal_awaits_signal(m, anomaly->events, anomaly->event_count, i))
-			ask_with(q, (struct describe_query){.number = m->events[e].number,
-			                                    .addr = m->objects[m->events[e].object].addr,
-			                                    .unsignalled = true});
+		ask_event(q, m, anomaly->events[i]);
+		if (anomaly->kind == ANOMALY_DEADLOCK)
+			ask_wait(q, m, anomaly, i);
 	}
 	for (uint32_t i = 0; i < anomaly->wait_count; i++)
 		ask_event(q, m, anomaly->waits[i]);

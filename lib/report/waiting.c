@@ -10,7 +10,9 @@ unsigned waiting_op(const struct description *d)
 {
 	enum rt_op op = d->event.op;
 	bool waits = op == RT_OP_JOIN || op == RT_OP_ONCE_SEEN || op == RT_OP_BARRIER_LEAVE ||
-	             (op == RT_OP_WAIT_END && d->unsignalled) || (op == RT_OP_SEM_WAIT && !d->is_lock);
+	             (op == RT_OP_SEM_WAIT && !d->is_lock);
+	if (d->waits)
+		return d->waits;
 	return op == RT_OP_BLOCK ? (unsigned)d->event.arg : waits ? op : RT_OP_NONE;
 }
 

@@ -101,7 +101,7 @@ uint32_t *script_threads(const struct script *s, const struct rt_trace *trace);
  * trace ends. */
 static inline bool script_is_wait(unsigned op)
 {
-	return rt_op_has(op, RT_WAITS) || op == RT_OP_BLOCK;
+	return rt_op_has(op, RT_WAITS) || op == RT_OP_BLOCK || op == RT_OP_ATOMIC_LOAD;
 }
 
 #endif

@@ -83,8 +83,7 @@ static struct lock_group *group_of(struct deadlock_finder *s, uint32_t e, bool s
 {
 	const struct model *m = s->m;
 	struct group_key key = {model_thread_of(m, e), MODEL_NONE, resources_locks(m, e), 0, m->events[e].site};
-	unsigned op = m->sites[key.site].op;
-	if (!rt_op_has(op, RT_WAITS) || (signal && op != RT_OP_WAIT_END))
+	if (signal ? model_op(m, e) != RT_OP_WAIT_END : !resources_waits(m, e))
 		return NULL;
 	key.left = resources_left(&s->resources, e);
 	if (!m->locksets[key.held].count && key.left == s->resources.first[key.thread + 1])

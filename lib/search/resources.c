@@ -28,17 +28,25 @@ uint32_t resources_wanted(const struct resources *w, uint32_t e, bool signal)
 {
 	const struct model *m = w->m;
 	const struct model_site *site = &m->sites[m->events[e].site];
-	uint32_t object = m->events[e].object, lock;
+	uint32_t object = m->events[e].object, other;
 	if (signal)
 		return w->known[object] && goal_wait_begin(m, e) != MODEL_NONE ? object : MODEL_NONE;
 	if (site->flags & RT_F_TIMED && site->op != RT_OP_WAIT_END)
 		return MODEL_NONE;
 	if (site->op == RT_OP_JOIN)
 		return ends_before(m, object, e) ? m->object_count + object : MODEL_NONE;
-	if ((lock = model_lock_taken(m, e)) != MODEL_NONE)
-		return lock;
-	bool waits = site->op == RT_OP_ONCE_SEEN || site->op == RT_OP_SEM_WAIT || site->op == RT_OP_BARRIER_LEAVE;
-	return waits && w->known[object] ? object : MODEL_NONE;
+	if ((other = model_lock_taken(m, e)) != MODEL_NONE)
+		return other;
+	if ((other = model_once_passed(m, e)) != MODEL_NONE)
+		object = other;
+	else if (site->op != RT_OP_SEM_WAIT && site->op != RT_OP_BARRIER_LEAVE)
+		return MODEL_NONE;
+	return w->known[object] ? object : MODEL_NONE;
+}
+
+bool resources_waits(const struct model *m, uint32_t e)
+{
+	return rt_op_has(model_op(m, e), RT_WAITS) || model_once_passed(m, e) != MODEL_NONE;
 }
 
 uint32_t resources_locks(const struct model *m, uint32_t e)
@@ -224,7 +232,7 @@ static void find_wanted(struct finding *f)
 	for (uint32_t i = m->sync_count; i-- > 0;) {
 		uint32_t e = m->sync[i];
 		bool signal = model_op(m, e) == RT_OP_WAIT_END;
-		if (!rt_op_has(model_op(m, e), RT_WAITS) || (!signal && model_lock_taken(m, e) != MODEL_NONE))
+		if (!resources_waits(m, e) || (!signal && model_lock_taken(m, e) != MODEL_NONE))
 			continue;
 		uint32_t resource = resources_wanted(f->w, e, signal);
 		if (resource == MODEL_NONE || f->wanted[resource] ||

@@ -42,6 +42,8 @@ static inline uint32_t resources_count(const struct model *m)
 /* The resource that an event waits for, as long as it takes; MODEL_NONE: it waits for none that is known. The end of a
  * wait for a condition waits for that until it is signalled, and then for its mutex. */
 uint32_t resources_wanted(const struct resources *w, uint32_t e, bool signal);
+/* True if the event waits for something. */
+bool resources_waits(const struct model *m, uint32_t e);
 /* Index of the locks held by an event's thread when it comes to it. */
 uint32_t resources_locks(const struct model *m, uint32_t e);
 /* Index of the first of its thread's gives that is behind the event; the thread's last ones are, too. */

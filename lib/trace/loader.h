@@ -217,6 +217,9 @@ void semaphores_release(struct loader *l);
 /* updates.c: after the events have their indices */
 bool loader_updates(struct loader *l);
 
+/* guards.c: after that, too */
+bool loader_guards(struct loader *l);
+
 /* blocked.c */
 void blocked_event(struct loader *l, const struct rt_event *e);         /* pass one: whatever is no access */
 bool blocked_keep(struct loader *l);                                    /* between the passes */

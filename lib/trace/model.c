@@ -505,7 +505,7 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 		return no_memory(l, err);
 	if ((status = admit(l, options, size, err)))
 		return status;
-	if (!loader_index(l) || !loader_count_values(l) || !loader_updates(l))
+	if (!loader_index(l) || !loader_count_values(l) || !loader_updates(l) || !loader_guards(l))
 		return no_memory(l, err);
 	alloc_uses_finish(l);
 	rt_assert(!model_broken(l->m));

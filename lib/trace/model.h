@@ -247,6 +247,11 @@ struct model {
 	struct model_granularity {
 		uint64_t objects, shared, refined; /* objects 0: bytes alone were looked at */
 	} granularity;
+	/* Loads that find a static local initialised, which would wait for that before; by event. */
+	struct model_pass {
+		uint32_t event, once; /* once: object */
+	} * passes;
+	uint32_t pass_count, pass_capacity;
 	struct losses losses; /* orders that the trace lacks */
 	/* Tries of locks and semaphores that failed, in the trace's order. */
 	struct model_try {
@@ -302,6 +307,8 @@ uint32_t model_arg(const struct model *m, uint32_t e);
 /* The lock that an event acquires or releases (object index); MODEL_NONE if it does neither. */
 uint32_t model_lock_taken(const struct model *m, uint32_t e);
 uint32_t model_lock_released(const struct model *m, uint32_t e);
+/* The once flag whose routine the event comes after, and would wait for; MODEL_NONE: none. */
+uint32_t model_once_passed(const struct model *m, uint32_t e);
 /* True if the event is a read that may see any write, as its value decides only what its thread writes next. */
 static inline bool model_is_update(const struct model *m, uint32_t e)
 {

@@ -12,7 +12,7 @@ void model_free(struct model *m)
 		free((void *)(uintptr_t)m->locksets[i].locks);
 	free_all(m->events, m->sites, m->segments, m->cells, m->cell_events, m->objects, m->locksets, m->regions,
 	         m->threads, m->thread_events, m->sync, m->turns, m->args, m->values.bits, m->values.has,
-	         m->values.before, m->raced, m->updates, m->alloc_uses, m->ordinals_before, m->tries);
+	         m->values.before, m->raced, m->updates, m->alloc_uses, m->ordinals_before, m->tries, m->passes);
 	losses_release(&m->losses);
 	free(m);
 }
@@ -52,6 +52,15 @@ uint32_t model_lock_taken(const struct model *m, uint32_t e)
 	if (!rt_op_has(op, RT_TAKES))
 		return MODEL_NONE;
 	return rt_op_group(op) == RT_GROUP_LOCK ? m->events[e].object : model_arg(m, e);
+}
+
+uint32_t model_once_passed(const struct model *m, uint32_t e)
+{
+	enum rt_op op = model_op(m, e);
+	if (op != RT_OP_ATOMIC_LOAD)
+		return op == RT_OP_ONCE_SEEN ? m->events[e].object : MODEL_NONE;
+	uint32_t low = lower_bound(mid, 0, m->pass_count, m->passes[mid].event < e);
+	return low < m->pass_count && m->passes[low].event == e ? m->passes[low].once : MODEL_NONE;
 }
 
 uint32_t model_lock_released(const struct model *m, uint32_t e)

@@ -81,7 +81,11 @@ bool rt_sched_waits_for(const struct rt_task *t, const struct rt_task *other)
 {
 	const struct rt_step *s = &t->next;
 
-	if (t == other || !rt_step_waits(s))
+	if (t == other)
+		return false;
+	if (s->op == RT_OP_ATOMIC_LOAD) /* of a static local's guard: it is called for, and waited for, behind that */
+		return took_last(other, s->object);
+	if (!rt_step_waits(s))
 		return false;
 	if (s->op == RT_OP_JOIN)
 		return rt_sched_task((uint32_t)s->object) == other;

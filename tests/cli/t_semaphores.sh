@@ -164,6 +164,15 @@ holds '[.anomalies[] | [.verdict, .replay.results[0].end.kind]] | unique == [["c
 holds '[.anomalies[].events[].op] | index("barrier-leave")'
 holds '[.anomalies[].events[] | select(.op == "wait-end") | .waits_for.text] == ["waits for a signal of filled"]'
 
+# Of a static local callers look at the guard.
+g++ -g -O1 -fsanitize=thread "$top/samples/more/static_lock.cpp" -o static_lock -lpthread || exit 1
+run 0 record -o static_lock.zst ./static_lock
+run 0 replay --format json static_lock.zst
+holds '.anomalies[0] | [.verdict, .replay.results[0].end.kind] == ["confirmed", "deadlock"] and .events[1].op == "atomic-load" and .events[1].waits_for.operation == "once-seen"'
+run 0 schedule static_lock.zst --anomaly D1
+cp out static_lock.json
+run 0 schedule --verify --trace static_lock.zst static_lock.json
+
 run 0 record -o shared.zst ./app shared
 run 0 analyze --format json shared.zst
 holds '.anomalies == []'

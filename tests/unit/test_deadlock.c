@@ -86,6 +86,7 @@ static void fixture_init(struct fixture *f, const struct step *steps, size_t cou
 		                                 .arg = steps[i].arg,
 		                                 .pc = pc,
 		                                 .thread = steps[i].thread,
+		                                 .order = rt_op_is_atomic(steps[i].op) ? __ATOMIC_SEQ_CST : 0,
 		                                 .op = (uint8_t)steps[i].op,
 		                                 .flags = steps[i].flags};
 	}
@@ -425,6 +426,33 @@ START_TEST(a_once_routine_that_takes_a_lock_may_deadlock)
 }
 END_TEST
 
+/* The library sets a guard's first byte, and callers look at that. */
+#define INITIALISED(t, x) OP(t, ONCE_END, x, 0), OP(t, ATOMIC_STORE, x, 1)
+
+START_TEST(a_static_local_whose_initialisation_takes_a_lock_may_deadlock)
+{
+	struct fixture f;
+	CHECK_DEADLOCKS(&f, 1, OP(1, ONCE_BEGIN, D, 0), ACQ(1, A), REL(1, A), INITIALISED(1, D), ACQ(0, A),
+	                OP(0, ATOMIC_LOAD, D, 1), REL(0, A));
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[0]].number, 2);
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[1]].number, 7);
+	fixture_release(&f);
+	/* The thread that does not find it initialised calls, and waits there. It is looked at before the lock, or only
+	 * another byte is. */
+	CHECK_DEADLOCKS(&f, 1, OP(1, ONCE_BEGIN, D, 0), ACQ(1, A), REL(1, A), OP(1, ONCE_END, D, 0), ACQ(0, A),
+	                OP(0, ATOMIC_LOAD, D, 1), OP(0, ONCE_SEEN, D, 0), OP(1, ATOMIC_STORE, D, 1), REL(0, A));
+	ck_assert_uint_eq(f.a->model->events[first_of(&f)->events[1]].number, 7);
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 0, OP(1, ONCE_BEGIN, D, 0), ACQ(1, A), REL(1, A), INITIALISED(1, D),
+	                OP(0, ATOMIC_LOAD, D, 1), ACQ(0, A), REL(0, A));
+	fixture_release(&f);
+	CHECK_DEADLOCKS(&f, 0, OP(1, ONCE_BEGIN, D, 0), ACQ(1, A), REL(1, A), INITIALISED(1, D), ACQ(0, A),
+	                OP(0, ATOMIC_LOAD, 0x100, 1), REL(0, A), OP(1, ATOMIC_STORE, 0x100, 1));
+	fixture_release(&f);
+}
+END_TEST
+
 START_TEST(a_post_behind_a_lock_that_the_waiting_thread_holds_may_deadlock)
 {
 	struct fixture f;
@@ -582,6 +610,7 @@ SUITE(deadlock)
 	tcase_add_test(c, semaphores_that_are_locks_may_deadlock);
 	tcase_add_test(c, a_semaphore_that_is_no_lock_is_in_no_cycle_of_locks);
 	tcase_add_test(c, a_once_routine_that_takes_a_lock_may_deadlock);
+	tcase_add_test(c, a_static_local_whose_initialisation_takes_a_lock_may_deadlock);
 	tcase_add_test(c, a_post_behind_a_lock_that_the_waiting_thread_holds_may_deadlock);
 	tcase_add_test(c, a_barrier_behind_a_lock_that_the_waiting_thread_holds_may_deadlock);
 	tcase_add_test(c, what_a_read_decides_is_conditional);
