@@ -4,6 +4,7 @@
 #include "lib/report/follows.h"
 #include "lib/trace/own_code.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A finding's first anomaly, and what its sentences go by. */
@@ -78,19 +79,21 @@ static void say_other_actor(const struct race *x, struct text *t, uint32_t side)
 	say_actor(x, t, side);
 }
 
-/* " on `store.values`": the object whose function is called, by its own name or by what the line calls it. */
-static void say_receiver(const struct race *x, struct text *t, const struct place *place)
+/* The object whose function is called, by its own name or by what the line calls it. False: it is not known. */
+static bool receiver_of(const struct race *x, const struct place *place, char name[SUBJECT_NAME_MAX])
 {
 	struct subject s;
-	char name[EXPRESSION_MAX], whole[SUBJECT_NAME_MAX];
-	bool named = subject_of(x->r, x->a, &s) && (!strcmp(s.kind, "global") || s.shared);
-	memcpy(whole, s.name, named ? sizeof whole : 0);
-	if (named)
-		subject_cut_reserved(s.name);
-	if (named && strcmp(s.name, whole) != 0)
-		say(t, " on `%s`", s.name);
-	else if (place_called_for(x->r, place, name))
-		say(t, " on `%s`", name);
+	char written[EXPRESSION_MAX];
+	if (subject_of(x->r, x->a, &s) && (!strcmp(s.kind, "global") || s.shared)) {
+		snprintf(name, SUBJECT_NAME_MAX, "%s", s.name);
+		subject_cut_reserved(name);
+		if (strcmp(s.name, name) != 0)
+			return true;
+	}
+	if (!place_called_for(x->r, place, written))
+		return false;
+	snprintf(name, SUBJECT_NAME_MAX, "%s", written);
+	return true;
 }
 
 /* " calls `std::map<>::find` on `rows`" or " reads `x`"; again: of what was named: " reads it". */
@@ -98,18 +101,18 @@ static void say_deed(const struct race *x, struct text *t, uint32_t side, bool a
 {
 	const struct finding_place *p = &x->p[side];
 	struct place callee = {.frame = p->place.callee};
-	char name[PLACE_FUNCTION_MAX];
+	char name[PLACE_FUNCTION_MAX], of[SUBJECT_NAME_MAX];
 	if (callee.frame) {
 		place_function(&callee, name);
 		say(t, " calls `%s`", name);
-		if (!again)
-			say_receiver(x, t, &p->place);
+		if (!again && receiver_of(x, &p->place, of))
+			say(t, " on `%s`", of);
 		return;
 	}
 	say(t, " %s ", finding_does(x->r, p));
 	if (x->members)
 		say(t, again ? "`%s` in the same bytes" : "`%s`", x->names[side]);
-	else if (again)
+	else if (again && (!x->p[!side].place.callee || receiver_of(x, &x->p[!side].place, of)))
 		say(t, "it");
 	else
 		say_variable(x->r, t, x->f);

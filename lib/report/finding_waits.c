@@ -67,7 +67,7 @@ static void say_wait(const struct report *r, struct text *t, const struct anomal
 		return;
 	}
 	if (op != RT_OP_NONE) {
-		waiting_text(r, d, name);
+		waiting_title(r, d, name);
 		say(t, "%s %s, which %s %s", thread, name, thread_of_wait(r, a, i + 1), waiting_by(d));
 		return;
 	}
@@ -114,7 +114,7 @@ static void title_stuck(const struct report *r, const struct anomaly *a, struct 
 	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
 	char name[WAITING_TEXT_MAX];
 	if (waits_for_itself(r, a)) {
-		waiting_text(r, report_event(r, a->events[0]), name);
+		waiting_title(r, report_event(r, a->events[0]), name);
 		say(t, "%s %s, which it holds itself: it cannot go on",
 		    info->threads[report_event(r, a->events[0])->event.thread].name, name);
 		return;
@@ -123,7 +123,7 @@ static void title_stuck(const struct report *r, const struct anomaly *a, struct 
 		const struct description *d = report_event(r, a->events[i]);
 		if (!d || d->event.thread >= info->thread_count)
 			continue;
-		waiting_text(r, d, name);
+		waiting_title(r, d, name);
 		say(t, "%s%s %s", i ? ", " : "", info->threads[d->event.thread].name, name);
 	}
 	if (a->event_count > 3)

@@ -397,7 +397,13 @@ void place_function(const struct place *place, char name[PLACE_FUNCTION_MAX])
 			depth++;
 	}
 	name[n] = '\0';
+	/* A lambda's own constructor. */
+	if (full && !strcmp(full, "<lambda>"))
+		n = (size_t)snprintf(name, PLACE_FUNCTION_MAX, "lambda");
 	if (n > 2 && !strcmp(name + n - 2, "<>"))
-		name[n - 2] = '\0';
+		n -= 2;
+	while (n && name[n - 1] == ' ') /* of "operator<< <>" */
+		n--;
+	name[n] = '\0';
 	name_made_function(name);
 }

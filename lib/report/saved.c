@@ -66,7 +66,10 @@ enum rt_status saved_read(const char *path, struct saved_report *out, struct rt_
 		return rt_error_set(err, RT_EMEMORY, "no memory for the findings of '%s'", path);
 	}
 	if (!out->root)
-		return rt_error_set(err, RT_EUSAGE, "'%s' is not JSON: line %d: %s", path, error.line, error.text);
+		return rt_error_set(
+		    err, RT_EUSAGE,
+		    "'%s' is not a JSON report: 'racetrace analyze -f json' writes one of a trace: line %d: %s", path,
+		    error.line, error.text);
 	enum rt_status status = read_findings(out, path, err);
 	if (status)
 		saved_release(out);

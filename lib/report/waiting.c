@@ -53,7 +53,8 @@ static void call_text(const struct rt_event *e, char text[WAITING_TEXT_MAX])
 		snprintf(text + n, WAITING_TEXT_MAX - (size_t)n, " at 0x%" PRIx64, e->addr);
 }
 
-void waiting_text(const struct report *r, const struct description *d, char text[WAITING_TEXT_MAX])
+static void write_text(const struct report *r, const struct description *d, const char *quote,
+                       char text[WAITING_TEXT_MAX])
 {
 	char name[WAITING_TEXT_MAX];
 	const struct rt_trace_info *info = rt_trace_info(r->analysis->trace);
@@ -69,10 +70,22 @@ void waiting_text(const struct report *r, const struct description *d, char text
 	char object[SUBJECT_NAME_MAX];
 	place_lock_name(r, d->event.addr, subject_lock_block(d), d, object);
 	snprintf(name, sizeof name, "%.600s", object);
-	if (!name[0])
+	if (!name[0]) {
 		snprintf(name, sizeof name, "0x%" PRIx64, d->event.addr);
-	snprintf(text, WAITING_TEXT_MAX, "%s %.600s%s", lead(waiting_op(d)), name,
+		quote = "";
+	}
+	snprintf(text, WAITING_TEXT_MAX, "%s %s%.600s%s%s", lead(waiting_op(d)), quote, name, quote,
 	         waiting_op(d) == RT_OP_ACQUIRE_SHARED ? " as a reader" : "");
+}
+
+void waiting_text(const struct report *r, const struct description *d, char text[WAITING_TEXT_MAX])
+{
+	write_text(r, d, "", text);
+}
+
+void waiting_title(const struct report *r, const struct description *d, char text[WAITING_TEXT_MAX])
+{
+	write_text(r, d, "`", text);
 }
 
 const char *waiting_by(const struct description *d)

@@ -13,6 +13,8 @@ enum { WAITING_TEXT_MAX = 700 };
 unsigned waiting_op(const struct description *d);
 /* "waits for a signal of queue.filled", of the description of such an event. */
 void waiting_text(const struct report *r, const struct description *d, char text[WAITING_TEXT_MAX]);
+/* The same for a headline, in which names are quoted: "waits for a signal of `queue.filled`". */
+void waiting_title(const struct report *r, const struct description *d, char text[WAITING_TEXT_MAX]);
 /* What the awaited thread does with it, in a ring: "holds", "runs"; "" if the wait is for the thread itself (join). */
 const char *waiting_by(const struct description *d);
 /* Name of the awaited object; empty if it has none. */

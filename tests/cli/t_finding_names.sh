@@ -108,6 +108,39 @@ record nodes "$tmp/nodes.cpp"
 analyze 1 "$tmp/nodes.zst"
 is nodes '[.findings[] | select(.follows == null) | .title] | any(test("calls `std::list<>::empty` on `all`")) and any(test("calls `std::map<>::begin` on `rows`"))'
 
+# A lambda's constructor, which copies what it has captured, is the lambda; what no side names is not "it".
+cat >"$tmp/captured.cpp" <<'C'
+#include <string>
+#include <thread>
+static auto shared = [s = std::string("x")]() mutable {
+	s += "y";
+	return s.size();
+};
+static size_t sizes[2];
+static void call()
+{
+	for (int i = 0; i < 20; i++)
+		sizes[0] += shared();
+}
+static void copy()
+{
+	for (int i = 0; i < 20; i++) {
+		auto own = shared;
+		sizes[1] += own();
+	}
+}
+int main()
+{
+	std::thread a(call), b(copy);
+	a.join();
+	b.join();
+	return sizes[0] + sizes[1] == 0;
+}
+C
+record captured "$tmp/captured.cpp"
+analyze 1 "$tmp/captured.zst"
+is captured '.findings | length > 0 and all(.title | test("`lambda` calls `std::basic_string<>::basic_string`") and (test("`<|[a-z]s it") | not))'
+
 # Variables of one stack that one region writes are known apart by what the lines assign to.
 cat >"$tmp/apart.c" <<'C'
 int main(void)
@@ -265,7 +298,7 @@ for seconds in 3 10 30 100; do # until it is at the second call, which on a busy
 	"$RACETRACE" analyze -f text --fail-on never again.zst >out 2>err
 	! grep -q '^F1' out || break
 done
-grep -qx 'F1 error, observed: main waits for m, which it holds itself: it cannot go on' out || wrong "waits for itself: $(grep ^F out)"
+grep -qx 'F1 error, observed: main waits for `m`, which it holds itself: it cannot go on' out || wrong "waits for itself: $(grep ^F out)"
 grep -q 'fix: do not acquire it again before it is released, or make it recursive' out || wrong "$(grep fix: out)"
 gcc -g -O1 -fsanitize=thread "$top/tests/cases/bank_check_then_act.c" -o bank -pthread || exit 1
 timeout 60 "$RACETRACE" record --serial=1 -o bank.zst ./bank >/dev/null 2>&1

@@ -136,7 +136,7 @@ holds '.schema == "racetrace.diff/1" and (.new | length) == 1 and .gone == [] an
 run 2 diff 1.json
 says 'no second report given'
 run 2 diff 1.json runs/1.std
-says 'is not JSON'
+says 'is not a JSON report'
 run 2 diff 1.json 2.json 1.json
 says 'too many arguments'
 run 0 diff -o same.txt 1.json 1.json
