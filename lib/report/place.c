@@ -355,12 +355,20 @@ static bool is_operator(const char *name, const char *at)
 	return at - name >= (ptrdiff_t)(sizeof word - 1) && !memcmp(at - (sizeof word - 1), word, sizeof word - 1);
 }
 
-/* "main (OpenMP region)" of "main._omp_fn.0", "lambda in main" of "main::{lambda(int)#1}::operator()(int)". */
+/* True if the '<' at `at` opens a path of Rust's, such as "<T as Trait>::f" and "<impl T>::f". */
+static bool is_path(const char *name, const char *at)
+{
+	return at == name || at[-1] == '<' || at[-1] == '&' || at[-1] == ' ' || begins(at, "<impl ");
+}
+
+/* "main (OpenMP region)" of "main._omp_fn.0", "lambda in main" of "main::{lambda(int)#1}::operator()(int)", "closure in
+ * main" of "main::{{closure}}". */
 static void name_made_function(char name[PLACE_FUNCTION_MAX])
 {
 	char outer[PLACE_FUNCTION_MAX];
 	char *region = strstr(name, "._omp_fn."), *outlined = strstr(name, ".omp_outlined"),
-	     *lambda = strstr(name, "::{lambda(");
+	     *lambda = strstr(name, "::{lambda("), *closure = strstr(name, "::{{closure}}");
+	closure = closure ? closure : strstr(name, "::{closure#");
 	snprintf(outer, sizeof outer, "%s", name);
 	if (region || outlined) {
 		outer[(region ? region : outlined) - name] = '\0';
@@ -368,6 +376,9 @@ static void name_made_function(char name[PLACE_FUNCTION_MAX])
 	} else if (lambda) {
 		outer[lambda - name] = '\0';
 		snprintf(name, PLACE_FUNCTION_MAX, "lambda in %.140s", outer);
+	} else if (closure) {
+		outer[closure - name] = '\0';
+		snprintf(name, PLACE_FUNCTION_MAX, "closure in %.140s", outer);
 	} else if (begins(name, "__static_initialization_and_destruction") || begins(name, "_GLOBAL__sub_I_")) {
 		snprintf(name, PLACE_FUNCTION_MAX, "static initialisation");
 	} else if (!strcmp(name, "operator()")) {
@@ -391,10 +402,12 @@ void place_function(const struct place *place, char name[PLACE_FUNCTION_MAX])
 		bracket = bracket && !is_operator(full, c);
 		if (bracket && *c == '>' && depth)
 			depth--;
+		bool opens = bracket && *c == '<' && (depth || !is_path(full, c));
+		if (opens && !depth && n > 2 && !memcmp(name + n - 2, "::", 2))
+			n -= 2; /* Rust's "f::<T>" */
 		if (!depth)
 			name[n++] = *c;
-		if (bracket && *c == '<')
-			depth++;
+		depth += opens;
 	}
 	name[n] = '\0';
 	/* A lambda's own constructor. */

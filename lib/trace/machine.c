@@ -20,16 +20,25 @@ bool machine_look(struct machine *m, const struct rt_event *e)
 	                       set_add(&m->locked, location(e->addr + WORD, WORD), &added)));
 }
 
+/* Of std::atomic, or a function to which those of Rust's atomic types lead. */
 static bool is_member(const char *function)
 {
-	static const char *const classes[] = {"std::atomic", "std::__atomic_"};
+	static const char *const classes[] = {"std::atomic", "std::__atomic_", "core::sync::atomic::atomic_"};
 	for (unsigned i = 0; function && i < sizeof classes / sizeof *classes; i++)
 		if (!strncmp(function, classes[i], strlen(classes[i])))
 			return true;
 	return false;
 }
 
-/* True if the position is in a member function of std::atomic, or a copy of one. */
+/* True if it is the file of these functions: in Rust's own libraries only a line is left of copies of them. */
+static bool is_rust_source(const char *file)
+{
+	static const char name[] = "/library/core/src/sync/atomic.rs";
+	size_t n = file ? strlen(file) : 0;
+	return n >= sizeof name - 1 && !strcmp(file + n - (sizeof name - 1), name);
+}
+
+/* True if the position is in such a function, or a copy of one. */
 static bool in_member(struct machine *m, uint64_t pc, bool *failed)
 {
 	bool added = false;
@@ -39,7 +48,7 @@ static bool in_member(struct machine *m, uint64_t pc, bool *failed)
 	const struct rt_frame *frames = rt_trace_frames(m->trace, pc, &n);
 	bool is = false;
 	for (size_t i = 0; i < n && !is; i++)
-		is = is_member(frames[i].function);
+		is = is_member(frames[i].function) || is_rust_source(frames[i].file);
 	*failed |= !set_add(&m->known, pc, &added) || (is && !set_add(&m->atomic, pc, &added));
 	return is;
 }

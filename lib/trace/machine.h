@@ -2,8 +2,8 @@
  * Traces of machine code (rt_trace_info.binary): a load or store of it may be the language's plain access or its atomic
  * one, relaxed, acquire or release. A location that an instruction with a bus lock works on is an atomic variable. Its
  * loads and stores are taken for atomic ones with acquire and release order, as the processor executes them. What no
- * atomic operation is compiled to is an exception (RT_F_PLAIN). So is what a member function of std::atomic does, by
- * the debug information of its inlined copies.
+ * atomic operation is compiled to is an exception (RT_F_PLAIN). So is what a function of std::atomic or of Rust's does,
+ * by the debug information of its inlined copies.
  *
  * A location is known by address and size, whatever it held at the time.
  */

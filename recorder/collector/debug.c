@@ -477,7 +477,10 @@ struct debug_file debug_line(struct debug_unit *unit, Dwarf_Addr address, uint32
 char *debug_demangle(const char *symbol)
 {
 	bool is_d = symbol[0] == '_' && symbol[1] == 'D' && symbol[2] >= '0' && symbol[2] <= '9';
-	char *name = cplus_demangle(symbol, is_d ? DMGL_DLANG : DMGL_ANSI | DMGL_GNU_V3);
+	char *name =
+	    rust_demangle(symbol, 0); /* the older of its two ways looks like C++, with a hash behind the name */
+	if (!name)
+		name = cplus_demangle(symbol, is_d ? DMGL_DLANG : DMGL_ANSI | DMGL_GNU_V3);
 	return name ? name : strdup(symbol);
 }
 
