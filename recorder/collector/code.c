@@ -80,21 +80,51 @@ static void add_symbols(struct opening *o, Dwfl_Module *module)
 	}
 }
 
-/* True if functions of this kind have a table of what catches exceptions where. */
-static bool has_handlers(const unsigned char *ident, Elf_Data *data, Dwarf_Off cie)
+enum { NO_TABLE = 0x100, UNKNOWN_TABLE = 0x101, RELATIVE4 = 0x1b, ABSOLUTE4 = 0x03, PERSONALITY4 = 0x0b };
+
+/* How functions of this kind give the address of their table of what catches exceptions where. */
+static unsigned table_encoding(const unsigned char *ident, Elf_Data *data, Dwarf_Off cie)
 {
 	Dwarf_CFI_Entry entry;
 	Dwarf_Off next;
-	return dwarf_next_cfi(ident, data, true, cie, &next, &entry) != 0 || !dwarf_cfi_cie_p(&entry) ||
-	       strchr(entry.cie.augmentation, 'L');
+	if (dwarf_next_cfi(ident, data, true, cie, &next, &entry) != 0 || !dwarf_cfi_cie_p(&entry))
+		return UNKNOWN_TABLE;
+	const char *letter = entry.cie.augmentation;
+	const uint8_t *p = entry.cie.augmentation_data, *end = p + entry.cie.augmentation_data_size;
+	if (!strchr(letter, 'L'))
+		return NO_TABLE;
+	for (letter += *letter == 'z'; *letter && p < end; letter++) {
+		if (*letter == 'L')
+			return *p == RELATIVE4 || *p == ABSOLUTE4 ? *p : UNKNOWN_TABLE;
+		bool number = *letter == 'P' && ((*p & 0x0f) == PERSONALITY4 || (*p & 0x0f) == ABSOLUTE4);
+		if (*letter == 'P' ? !number : *letter != 'R')
+			return UNKNOWN_TABLE;
+		p += number ? 5 : 1;
+	}
+	return UNKNOWN_TABLE;
 }
 
-static void add_handler(struct opening *o, uint64_t start, uint64_t end)
+/* The table's address, which is behind the range and the size of what follows; 0: unknown, or there is none. */
+static uint64_t table_of(const struct opening *o, const Dwarf_CFI_Entry *entry, uint64_t place, unsigned encoding)
+{
+	enum { RANGE = 8, SIZE = 1 };
+	const uint8_t *p = entry->fde.start;
+	int32_t distance;
+	if (encoding == UNKNOWN_TABLE || entry->fde.end - p < RANGE + SIZE + 4 || p[RANGE] != sizeof distance)
+		return 0;
+	memcpy(&distance, p + RANGE + SIZE, sizeof distance);
+	if (!distance)
+		return 0;
+	return encoding == RELATIVE4 ? place + RANGE + SIZE + (uint64_t)(int64_t)distance
+	                             : o->bias + (uint32_t)distance;
+}
+
+static void add_handler(struct opening *o, struct code_handler handler)
 {
 	struct code *c = o->code;
 	o->failed |= !vec_reserve(&c->handlers, &o->handler_size, c->handler_count + 1, sizeof *c->handlers);
 	if (!o->failed)
-		c->handlers[c->handler_count++] = (struct code_range){start, end};
+		c->handlers[c->handler_count++] = handler;
 }
 
 /* In the form that all compilers emit: a range's start is 4 bytes relative to itself, its length 4 more. */
@@ -118,8 +148,10 @@ static void add_frames(struct opening *o, Elf_Scn *scn, const GElf_Shdr *header)
 		uint64_t place = header->sh_addr + o->bias + (uint64_t)(p - (const uint8_t *)data->d_buf);
 		uint64_t start = place + (uint64_t)(int64_t)distance;
 		add_function(o, start, start + length, NULL, true);
-		if (has_handlers(ident, data, entry.fde.CIE_pointer))
-			add_handler(o, start, start + length);
+		unsigned encoding = table_encoding(ident, data, entry.fde.CIE_pointer);
+		if (encoding != NO_TABLE)
+			add_handler(o,
+			            (struct code_handler){start, start + length, table_of(o, &entry, place, encoding)});
 	}
 }
 
@@ -131,7 +163,7 @@ static int by_slot(const void *a, const void *b)
 
 static int by_handler(const void *a, const void *b)
 {
-	const struct code_range *x = a, *y = b;
+	const struct code_handler *x = a, *y = b;
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
@@ -197,6 +229,9 @@ bool code_open(struct code *c, const struct debug_image *image)
 		    gelf_getshdr(scn, &header) ? elf_strptr(o.elf, ehdr.e_shstrndx, header.sh_name) : NULL;
 		if (name && !strcmp(name, ".eh_frame"))
 			add_frames(&o, scn, &header);
+		Elf_Data *data = name && !strcmp(name, ".gcc_except_table") ? elf_rawdata(scn, NULL) : NULL;
+		if (data && data->d_buf)
+			c->tables = (struct code_section){header.sh_addr + o.bias, data->d_size, data->d_buf};
 	}
 	if (c->slot_count)
 		qsort(c->slots, c->slot_count, sizeof *c->slots, by_slot);
@@ -232,12 +267,6 @@ size_t code_function_at(const struct code *c, uint64_t address)
 {
 	size_t low = lower_bound(middle, 0, c->function_count, c->functions[middle].start <= address);
 	return low && address < c->functions[low - 1].end ? low - 1 : SIZE_MAX;
-}
-
-bool code_catches(const struct code *c, uint64_t address)
-{
-	size_t low = lower_bound(middle, 0, c->handler_count, c->handlers[middle].start <= address);
-	return low && address < c->handlers[low - 1].end;
 }
 
 /* ---- Calls and jumps ---- */

@@ -14,8 +14,10 @@ struct code_function {
 	const char *name; /* the linker's name; borrowed from the module's file; NULL: unknown */
 	bool local;       /* no other module can call it by the name */
 };
-struct code_range {
+/* A function that may catch exceptions, or clean up after them. */
+struct code_handler {
 	uint64_t start, end;
+	uint64_t table; /* address of its call sites, 0: unknown */
 };
 /* A word that holds the address of a function of any module. */
 struct code_slot {
@@ -28,7 +30,8 @@ struct code {
 	struct code_section *sections;
 	struct code_function *functions; /* by start, disjoint */
 	struct code_slot *slots;         /* by address */
-	struct code_range *handlers;     /* by start: the functions that may catch exceptions, or clean up after them */
+	struct code_handler *handlers;   /* by start */
+	struct code_section tables;      /* of the handlers */
 	size_t section_count, function_count, slot_count, handler_count;
 };
 
@@ -41,8 +44,9 @@ const uint8_t *code_at(const struct code *c, uint64_t address, size_t *n);
 /* Index of the function that covers an address, SIZE_MAX if none does. */
 size_t code_function_at(const struct code *c, uint64_t address);
 
-/* True if an exception that passes through the function at the address may go on in it. */
-bool code_catches(const struct code *c, uint64_t address);
+/* Where an exception that leaves a call goes on in the call's function (0: nowhere); `call` is in the call's
+ * instruction. False if that is unknown (code_pads.c). */
+bool code_pad(const struct code *c, uint64_t call, uint64_t *pad);
 
 /* The function of any module whose address an instruction of n bytes reads from a slot; NULL: it reads none. */
 const char *code_slot_read(const struct code *c, uint64_t address, const uint8_t *bytes, size_t n);

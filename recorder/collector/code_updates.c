@@ -119,11 +119,32 @@ static bool drops(struct search *s, uint64_t address, uint64_t held)
 	return !held && !s->fails;
 }
 
+/* An exception that leaves the call leaves the function, too, or goes on with what calls do not change. */
+static void throw_from(struct search *s, uint64_t call, uint64_t held)
+{
+	uint64_t pad;
+	if (held && (!code_pad(s->code, call, &pad) || (pad && held & (WORDS | MOVED))))
+		held_fail(s);
+	else if (held && pad)
+		go_on(s, pad, held);
+}
+
+/* What compilers call at the end of a landing pad, or to throw. */
+static bool never_returns(const char *name)
+{
+	static const char *const names[] = {"_Unwind_Resume", "__cxa_throw", "__cxa_rethrow", "_ZSt9terminatev"};
+	bool never = false;
+	for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+		never |= !strcmp(name, names[i]);
+	return never;
+}
+
 /* A call, also one in tail position. */
 static uint64_t call(struct search *s, const struct code_target *t, uint64_t held)
 {
 	static const char *const hooks[] = {"__tsan_read", "__tsan_write", "__tsan_unaligned_", "__tsan_func_"};
 	bool hook = false;
+	uint64_t end = s->u->insn->address + s->u->insn->size;
 	for (size_t i = 0; t->name && i < sizeof hooks / sizeof *hooks; i++)
 		hook |= !strncmp(t->name, hooks[i], strlen(hooks[i]));
 	s->stored = s->left = true;
@@ -134,8 +155,9 @@ static uint64_t call(struct search *s, const struct code_target *t, uint64_t hel
 	if (!t->name && t->address && !drops(s, t->address, held & X86_CALL_CHANGES))
 		return held_fail(s);
 	held &= ~X86_CALL_CHANGES;
-	/* An exception would go on where this search does not. */
-	return held && !hook && code_catches(s->code, s->function->start) ? held_fail(s) : held;
+	if (!hook)
+		throw_from(s, end - 1, held);
+	return s->fails || never_returns(t->name) ? 0 : held;
 }
 
 /* A jump to what may be a part of the function elsewhere. If it is another function, the stack was cleared before. */

@@ -98,7 +98,7 @@ lines() {
 		| range(length - 1) as $i | $e[$i] | select(.op == "read" and [.object, .arg, $u[.pc], "write"] == ($e[$i + 1] | [.object, .arg, .pc, .op]))]
 		| unique_by(.pc) | .[].number' t.jsonl |
 		while read -r number; do
-			awk -v n="$number" '$1 == n' t.txt | sed -nE 's/.*app\.c:([0-9]+).*/\1/p'
+			awk -v n="$number" '$1 == n' t.txt | sed -nE 's/.*(app\.c|throws\.cpp):([0-9]+).*/\2/p'
 		done
 }
 
@@ -120,6 +120,60 @@ for how in 'gcc -O0' 'gcc -O1' 'gcc -O2' 'gcc -Os' 'g++ -O2' 'gcc -O2 -fno-plt' 
 	[ "$(sed 's/$/p/' found | sed -n -f - app.c | grep -c '/\* update \*/')" -ge 4 ] || wrong "$how: only lines $(tr '\n' ' ' <found)"
 	[ "$how" != 'gcc -O1' ] || [ "$(sed 's/$/p/' found | sed -n -f - app.c | grep -c '/\* update \*/')" = 6 ] ||
 		wrong "$how: of six only lines $(tr '\n' ' ' <found)"
+done
+
+# Where exceptions go on, a register may still have the value.
+cat >throws.cpp <<'END'
+#include <exception>
+#include <mutex>
+#include <thread>
+std::mutex l;
+int counted, caught, kept, nested;
+volatile int out;
+__attribute__((noinline, weak)) void may(int k) { if (k > 90) throw k; }
+struct Keeper { int value; ~Keeper() { if (std::uncaught_exceptions()) out = value; } };
+__attribute__((noinline)) static void cleans(int k)
+{
+	std::lock_guard<std::mutex> held(l);
+	counted++; /* update */
+	may(k);
+}
+__attribute__((noinline)) static int catches(int k)
+{
+	int t = caught; caught = t + 1; /* used */
+	try { may(k); } catch (int) { return t; }
+	return 0;
+}
+__attribute__((noinline)) static void keeps(int k)
+{
+	Keeper keeper{kept}; kept = keeper.value + 1; /* used */
+	may(k);
+}
+__attribute__((noinline)) static int goes_on(int k)
+{
+	int r = 1;
+	nested += 2; /* update */
+	try { may(k); } catch (int x) { r = x; }
+	return r;
+}
+int main()
+{
+	auto work = [](int k) { cleans(k); out = catches(k); keeps(k); out = goes_on(k); };
+	std::thread a(work, 1), b(work, 2);
+	a.join();
+	b.join();
+	return 0;
+}
+END
+for how in 'g++ -O0' 'g++ -O1' 'g++ -Os' 'g++ -O1 -fno-pie -no-pie' 'clang++ -O2'; do
+	command -v "${how%% *}" >/dev/null || continue
+	flags=-fsanitize=thread libs=
+	[ "${how%% *}" != clang++ ] || { flags=$("$racetrace" --cflags) && libs=$("$racetrace" --libs); } || exit 1
+	# shellcheck disable=SC2086
+	$how -w -g $flags throws.cpp -o throws -pthread $libs && "$racetrace" record -o t.zst ./throws 2>err || exit 1
+	lines | sort -u | sed 's/$/p/' | sed -n -f - throws.cpp >found
+	! grep '/\* used \*/' found >more || wrong "$how: $(cat more)"
+	[ "$(grep -c '/\* update \*/' found)" = 2 ] || wrong "$how: only $(cat found)"
 done
 
 # An argument in a register that functions do not change by convention (clang's regcall).
