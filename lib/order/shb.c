@@ -28,17 +28,6 @@ void shb_free(struct order_result *r)
 	free(r);
 }
 
-/* Adds the edges from the last writes to a read. */
-static uint32_t read_from(struct order_result *r, const struct stamp *writers, uint32_t e, uint32_t cells, uint32_t now)
-{
-	const struct model_event *event = &r->m->events[e];
-	uint32_t thread = model_thread_of(r->m, e);
-	for (uint32_t c = event->object; c < event->object + cells; c++)
-		if (writers[c].count)
-			now = clock_receive(&r->clocks, now, writers[c], thread);
-	return now;
-}
-
 /* Processes one event. An atomic's edge from its last writer comes first: what the atomic releases comes after that,
  * too. */
 static void step(struct order_result *r, struct stamp *writers, struct por *p, uint32_t e, bool sync)
@@ -47,8 +36,10 @@ static void step(struct order_result *r, struct stamp *writers, struct por *p, u
 	const struct model_site *site = &r->m->sites[event->site];
 	uint32_t thread = model_thread_of(r->m, e);
 	bool access = rt_op_is_access(site->op);
-	if (access && rt_op_reads(site->op))
-		por_set_now(p, thread, read_from(r, writers, e, site->cells, por_now(p, thread)));
+	if (access && rt_op_reads(site->op)) /* the edges from the last writes */
+		por_set_now(
+		    p, thread,
+		    clock_receive_all(&r->clocks, por_now(p, thread), &writers[event->object], site->cells, thread));
 	if (sync)
 		por_step(p, e);
 	if (!access || !rt_op_writes(site->op))

@@ -169,3 +169,18 @@ uint32_t clock_receive(struct clocks *c, uint32_t clock, struct stamp stamp, uin
 	uint32_t joined = clock_join(c, clock, stamp.clock);
 	return raise_since(c, joined, stamp.thread, stamp.count, mark);
 }
+
+uint32_t clock_receive_all(struct clocks *c, uint32_t clock, const struct stamp *stamps, uint32_t n, uint32_t own)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct stamp latest = stamps[i];
+		if (!latest.count || latest.thread == own || clock_get(c, clock, latest.thread) >= latest.count)
+			continue;
+		/* All before it of its thread come with it. */
+		for (uint32_t k = i + 1; k < n; k++)
+			if (stamps[k].thread == latest.thread && stamps[k].count > latest.count)
+				latest = stamps[k];
+		clock = clock_receive(c, clock, latest, own);
+	}
+	return clock;
+}

@@ -55,5 +55,7 @@ uint32_t clock_raise(struct clocks *c, uint32_t clock, uint32_t thread, uint32_t
  * all events before it (the order is transitive): one compare, FastTrack's epoch check (PLDI 2009).
  */
 uint32_t clock_receive(struct clocks *c, uint32_t clock, struct stamp stamp, uint32_t own);
+/* The same of n events; of count 0: none. It makes at most one clock for each of their threads. */
+uint32_t clock_receive_all(struct clocks *c, uint32_t clock, const struct stamp *stamps, uint32_t n, uint32_t own);
 
 #endif

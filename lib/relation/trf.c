@@ -4,22 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Joins the last writes that the read saw, and the events that those need. */
-static uint32_t read_from(struct trf *t, const struct stamp *writers, uint32_t e, uint32_t now)
-{
-	const struct model *m = t->m;
-	uint32_t thread = model_thread_of(m, e), end = m->events[e].object + m->sites[m->events[e].site].cells;
-	for (uint32_t cell = m->events[e].object; cell < end; cell++)
-		if (writers[cell].count && writers[cell].thread != thread)
-			now = clock_receive(&t->clocks, now, writers[cell], thread);
-	return now;
-}
-
-/* From here on, everything that the thread passes on includes what the read needs. */
+/* Joins the last writes that the read saw, and the events that those need. From here on, everything that the thread
+ * passes on includes them. */
 static void read_event(struct trf *t, const struct stamp *writers, struct por *p, uint32_t e)
 {
+	const struct model_event *event = &t->m->events[e];
 	uint32_t thread = model_thread_of(t->m, e);
-	por_set_now(p, thread, read_from(t, writers, e, por_now(p, thread)));
+	por_set_now(p, thread,
+	            clock_receive_all(&t->clocks, por_now(p, thread), &writers[event->object],
+	                              t->m->sites[event->site].cells, thread));
 }
 
 static void write_event(struct trf *t, struct stamp *writers, struct por *p, uint32_t e)

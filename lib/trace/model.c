@@ -422,27 +422,34 @@ static void open_events(struct loader *l)
 	vec_open(&l->m->regions, &l->region_capacity, most / 4 + 16, sizeof *l->m->regions);
 }
 
-/* Counts the reads that see another thread's write. False without memory. */
-static bool count_receives(struct model *m)
+/* Counts the reads that see another thread's write, one that sees several threads' for each. False without memory. */
+static bool count_receives(struct model *m, uint32_t threads)
 {
 	uint32_t *writers = calloc((size_t)m->cell_count + 1, sizeof *writers); /* by cell: thread + 1 */
-	for (uint32_t i = 0; writers && i < m->event_count; i++) {
+	uint32_t *readers = calloc((size_t)threads + 1, sizeof *readers);       /* by that: the last to see it */
+	bool ok = writers && readers;
+	for (uint32_t i = 0; ok && i < m->event_count; i++) {
 		const struct model_event *e = &m->events[i];
 		const struct model_site *site = &m->sites[e->site];
 		uint32_t own = m->segments[e->segment].thread + 1;
 		for (uint32_t c = e->object; rt_op_is_access(site->op) && c < e->object + site->cells; c++) {
-			m->size.receives += rt_op_reads(site->op) && writers[c] && writers[c] != own;
+			bool seen = rt_op_reads(site->op) && writers[c] && writers[c] != own;
+			m->size.receives += seen && readers[writers[c]] != i + 1;
+			if (seen)
+				readers[writers[c]] = i + 1;
 			if (rt_op_writes(site->op))
 				writers[c] = own;
 		}
 	}
 	free(writers);
-	return writers;
+	free(readers);
+	return ok;
 }
 
 /* The sizes that pass two tells. */
-static bool count_all(struct model *m)
+static bool count_all(struct loader *l)
 {
+	struct model *m = l->m;
 	m->size.cells = m->cell_count;
 	m->size.values = m->value_count;
 	m->size.syncs = 0;
@@ -450,7 +457,7 @@ static bool count_all(struct model *m)
 		m->size.syncs += !is_plain(m->sites[m->events[i].site].op);
 	for (uint32_t c = 0; c < m->cell_count; c++)
 		m->size.entries += m->cells[c].count;
-	return count_receives(m);
+	return count_receives(m, l->thread_count);
 }
 
 static enum rt_status load(struct loader *l, const struct model_options *options, struct rt_event *batch,
@@ -501,7 +508,7 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 	size->bytes += loader_cell_bytes(l);
 	if (!alloc_uses_settle(l) || !loader_compact(l))
 		return no_memory(l, err);
-	if (!count_all(l->m))
+	if (!count_all(l))
 		return no_memory(l, err);
 	if ((status = admit(l, options, size, err)))
 		return status;

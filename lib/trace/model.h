@@ -184,7 +184,7 @@ struct model_size {
 	uint64_t syncs;  /* of these, all but plain accesses */
 	uint64_t bytes;  /* that are needed until the model is loaded: of the shadow memory, and of cells */
 	uint64_t cells, entries, values; /* lengths of these arrays; 0: not known yet */
-	uint64_t receives;               /* reads of what another thread wrote, of each cell; 0: not known yet */
+	uint64_t receives;               /* reads of what another thread wrote, of each such thread; 0: not known yet */
 };
 
 /* An event, by its thread's index and its ordinal there. */

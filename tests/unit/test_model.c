@@ -150,6 +150,16 @@ START_TEST(a_range_has_the_cells_of_every_access_in_it)
 }
 END_TEST
 
+START_TEST(a_read_of_many_cells_receives_once_of_each_thread)
+{
+	struct model *m = LOAD(3, WRITE(0, 0x1000, 8), WRITE(1, 0x1008, 8), WRITE(0, 0x1010, 8), READ(2, 0x1000, 24),
+	                       READ(1, 0x1000, 8));
+	ck_assert_uint_eq(cells_of(m, 4), 3);
+	ck_assert_uint_eq(m->size.receives, 3);
+	model_free(m);
+}
+END_TEST
+
 START_TEST(freed_and_allocated_again_is_other_memory)
 {
 	struct model *m = LOAD(2, E(0, ALLOC, .addr = 0x1000, .arg = 32), WRITE(0, 0x1000, 8), READ(1, 0x1000, 8),
@@ -563,6 +573,7 @@ SUITE(model)
 	tcase_add_test(c, cells_are_cut_where_accesses_begin_and_end);
 	tcase_add_test(c, a_long_range_that_nothing_cuts_is_one_cell);
 	tcase_add_test(c, a_range_has_the_cells_of_every_access_in_it);
+	tcase_add_test(c, a_read_of_many_cells_receives_once_of_each_thread);
 	tcase_add_test(c, freed_and_allocated_again_is_other_memory);
 	tcase_add_test(c, use_after_free_is_use_of_the_freed_memory_until_it_is_allocated);
 	tcase_add_test(c, reuse_alone_does_not_make_memory_shared);

@@ -279,12 +279,35 @@ START_TEST(an_atomic_that_synchronises_may_still_meet_a_plain_access_before_it)
 }
 END_TEST
 
+/* What a read of many cells takes of memory is said to be a clock for each thread that wrote them. */
+START_TEST(many_events_of_few_threads_make_as_many_clocks)
+{
+	enum { EVENTS = 64 };
+	static const uint32_t threads[] = {4, 16, 40};
+	struct clocks c;
+	struct stamp stamps[EVENTS];
+	ck_assert(clocks_init(&c, threads[_i]));
+	for (uint32_t i = 0; i < EVENTS; i++) /* of thread 0: own; of count 0: none */
+		stamps[i] = (struct stamp){clock_raise(&c, 0, 3, i / 4), i % 3, i % 7 ? i : 0};
+	uint32_t each = 0, before = c.count;
+	uint32_t all = clock_receive_all(&c, 0, stamps, EVENTS, 0);
+	ck_assert_uint_le((c.count - before) * c.width * sizeof *c.nodes, 2 * clock_bytes_alone(threads[_i]));
+	for (uint32_t i = 0; i < EVENTS; i++)
+		if (stamps[i].count)
+			each = clock_receive(&c, each, stamps[i], 0);
+	for (uint32_t t = 0; t < threads[_i]; t++)
+		ck_assert_uint_eq(clock_get(&c, all, t), clock_get(&c, each, t));
+	clocks_release(&c);
+}
+END_TEST
+
 SUITE(order)
 {
 	Suite *s = suite_create("order");
 	TCase *c = tcase_create("clocks");
 	tcase_add_loop_test(c, clocks_are_vectors_of_counts, 0, 9);
 	tcase_add_test(c, joining_what_is_known_makes_no_clock);
+	tcase_add_loop_test(c, many_events_of_few_threads_make_as_many_clocks, 0, 3);
 	tcase_add_test(c, a_timeline_tells_the_clock_of_a_place);
 	tcase_add_test(c, a_long_timeline_is_what_was_added_last);
 	suite_add_tcase(s, c);
