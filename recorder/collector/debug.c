@@ -6,6 +6,7 @@
 #include "recorder/collector/debug.h"
 
 #include "lib/base/lower_bound.h"
+#include "lib/base/module_path.h"
 #include "lib/base/vec.h"
 #include "tracefmt/trace.h"
 
@@ -40,8 +41,8 @@ static bool is_instrumented(Elf *elf)
 }
 
 /*
- * Separate debug files are read for instrumented modules only. Those of the C library, where installed, cost more than
- * all others, and would make the same program's report differ between machines.
+ * Separate debug files are not read for the C library and what comes with the compiler. They cost more than all others,
+ * where they are installed, and would make the same program's report differ between machines.
  */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file,
                           const char *link, GElf_Word crc, char **found)
@@ -79,7 +80,7 @@ enum rt_status debug_open(struct debug *d, const struct modules *modules, struct
 		GElf_Addr bias;
 		dwfl_module_info(module, &data, &image->low, &image->high, NULL, NULL, NULL, NULL);
 		image->instrumented = is_instrumented(dwfl_module_getelf(module, &bias));
-		*data = image->instrumented ? image->module : NULL;
+		*data = image->instrumented || !module_is_system(m->path) ? image->module : NULL;
 	}
 	dwfl_report_end(d->dwfl, NULL, NULL);
 	qsort(d->images, d->image_count, sizeof *d->images, by_low);

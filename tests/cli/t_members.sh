@@ -124,4 +124,37 @@ gcc -g -O0 -fsanitize=thread sites.c -o sites -pthread || exit 1
 timeout 60 "$RACETRACE" record -o sites.zst ./sites >/dev/null 2>&1
 "$RACETRACE" analyze -f json --fail-on never sites.zst >out 2>err
 holds '[.findings[].title] == ["`put` writes `x->set` while `get` reads it, and nothing orders them"]'
+
+# Members of variables have their names in a program without instrumentation, too, also where what debuggers need is in a
+# file of its own.
+cat >variables.c <<'C'
+#include <pthread.h>
+static struct {
+	pthread_mutex_t locks[2];
+	struct { int used, room; } of[2];
+} table = {{PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER}};
+static void *work(void *arg)
+{
+	long i = (long)arg;
+	pthread_mutex_lock(&table.locks[i]);
+	table.of[1].room++;
+	pthread_mutex_unlock(&table.locks[i]);
+	return arg;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, work, (void *)1);
+	work(NULL);
+	return pthread_join(t, NULL);
+}
+C
+gcc -g -O1 variables.c -o variables -pthread && objcopy --only-keep-debug variables variables.debug && cp variables whole &&
+	objcopy --strip-debug --add-gnu-debuglink=variables.debug variables || exit 1
+for program in whole variables; do
+	timeout 60 "$RACETRACE" record -o variables.zst ./$program >/dev/null 2>&1
+	"$RACETRACE" analyze -f json --fail-on never variables.zst >out 2>err
+	holds '[.findings[] | .title, .variable.name] == ["`work` writes `table.of[1].room` while another thread in `work` reads it, under different locks", "table.of[1].room"]'
+	holds '[.anomalies[].events[].locks[].name] | unique == ["table.locks[0]", "table.locks[1]"]'
+done
 exit $fail
