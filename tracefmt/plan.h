@@ -130,6 +130,9 @@ struct rt_plan {
 	uint32_t held; /* RT_PLAN_HOLD: the goal is reached, and the process with this number is stopped; 0: not yet */
 	uint32_t recorded_ms; /* by the maker: how long the recorded run took; 0: unknown */
 	uint32_t open;        /* CONFIRMED: 1: threads outside the deadlock could end it: the end of the run tells */
+	/* By the maker: behind the plan each thread goes on for as long as it can, and the thread of this number, from
+	 * 1, comes last. 0: threads go on by chance. */
+	uint32_t last;
 };
 
 #endif

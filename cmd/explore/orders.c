@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { COVERED_MAX = 1024 }; /* places of orders that one run is for */
+#define ORDER_PROMISE 0.3    /* of a run that has an order for sure, more than of one by chance */
 
 bool predict_order_turns(struct predict *p, struct run_order *order)
 {
@@ -47,22 +48,30 @@ static bool order_of(const struct rt_trace *trace, const struct turns_order *fro
 	return true;
 }
 
-/* Runs for an order alone: several, if which thread comes first is likely to matter. */
-static bool take_on_order(struct predict *p, const struct turn_order *o, bool update, double score, size_t *taken)
+/* Runs for an order alone: an exact one, if there can be one, and some by chance, if which thread comes first is likely
+ * to matter. Those of accesses that race have schedules as well. */
+static enum rt_status take_on_order(struct predict *p, struct delaying *d, const struct turn_order *o,
+                                    const struct turns_order *turns, double score, size_t *taken, struct rt_error *err)
 {
 	struct candidate c = {.open = true, .score = score, .resolve = OUTCOME_NO_ORDER};
+	int by_chance = turns->plain ? 0 : turns->update ? PREDICT_ATTEMPTS : 1;
 	bool added, ok = true;
 	if (*taken == PREDICT_TAKEN)
-		return true;
+		return RT_OK;
 	if (!set_add(&p->tried, o->key, &added))
-		return false;
+		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	if (!added)
+		return RT_OK;
+	enum rt_status status = predict_delay(d, &turns->delay, score + ORDER_PROMISE, taken, &added, err);
+	if (status)
+		return status;
 	memcpy(c.at, o->at, sizeof c.at);
-	for (int i = 0; ok && added && i < (update ? PREDICT_ATTEMPTS : 1); i++) {
+	for (int i = added; ok && i < by_chance; i++) {
 		ok = predict_add(p, &c);
 		c.score -= 0.01;
 	}
-	*taken += added;
-	return ok;
+	*taken += !added && by_chance;
+	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
 }
 
 /* An order that no run had. */
@@ -90,14 +99,15 @@ static double score_of_order(const struct turns_order *o)
 	return o->reverse ? 0.55 : o->worth == 2 ? 0.54 : 0.29;
 }
 
-/* Orders of turns that no run had: each is a candidate, but for those of races, which have schedules; and so is one run
- * for all of them. */
-static bool take_on_orders(struct predict *p, const struct rt_trace *trace, const struct turns *t, bool new_code,
-                           bool covered)
+/* Orders of turns that no run had: each is a candidate, and so is one run for all of them. */
+static enum rt_status take_on_orders(struct predict *p, struct rt_trace *trace, const struct turns *t, bool new_code,
+                                     bool covered, struct rt_error *err)
 {
+	struct delaying d = {.p = p, .trace = trace, .first = p->count};
 	size_t taken[2] = {0};
 	bool ok = true, fresh = false, had = false;
-	for (size_t i = 0; ok && i < t->count; i++) {
+	enum rt_status status = RT_OK;
+	for (size_t i = 0; ok && !status && i < t->count; i++) {
 		const struct turns_order *turns = &t->items[i];
 		struct turn_order o;
 		bool added;
@@ -111,16 +121,22 @@ static bool take_on_orders(struct predict *p, const struct rt_trace *trace, cons
 		if (set_has(&p->had, o.key))
 			continue;
 		ok = !turns->worth || note_open(p, &o, &fresh);
-		if (ok && !turns->plain && (turns->reverse || o.count == 3))
-			ok = take_on_order(p, &o, turns->update, new_code + score_of_order(turns),
-			                   &taken[turns->reverse]);
+		if (ok && (turns->reverse || o.count == 3))
+			status = take_on_order(p, &d, &o, turns, new_code + score_of_order(turns),
+			                       &taken[turns->reverse], err);
 	}
+	if (!status)
+		status = predict_take_on_sights(&d, new_code, err);
+	delays_free(d.delays);
+	if (status)
+		return status;
 	p->news |= had;
 	bool again = new_code || (covered && had);
 	for (size_t i = 0; again && i < p->count; i++)
 		again = !(p->items[i].open && p->items[i].sweep == SWEEP_AGAIN);
-	return ok && (!fresh || predict_add_sweep(p, SWEEP_TURNS, new_code, false)) &&
-	       (!again || !p->order_count || predict_add_sweep(p, SWEEP_AGAIN, new_code, false));
+	ok = ok && (!fresh || predict_add_sweep(p, SWEEP_TURNS, new_code, false)) &&
+	     (!again || !p->order_count || predict_add_sweep(p, SWEEP_AGAIN, new_code, false));
+	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
 }
 
 /* Positions of the run that have been in a race. False without memory. */
@@ -143,7 +159,7 @@ enum rt_status predict_take_on_turns(struct predict *p, const struct analysis *a
 	set_release(&racing);
 	if (status)
 		return status;
-	bool ok = take_on_orders(p, a->trace, &turns, new_code, covered);
+	status = take_on_orders(p, a->trace, &turns, new_code, covered, err);
 	turns_release(&turns);
-	return ok ? RT_OK : rt_error_set(err, RT_EMEMORY, "no memory to explore");
+	return status;
 }

@@ -9,6 +9,9 @@
  * deadlocks: first, if they are many. And a run for all orders of turns that no run had and in which a thread may see
  * something else (orders.c).
  *
+ * And a run that is one before up to an event, from where another thread comes first (delays.c): from the fourth run on
+ * each other one, for small changes and runs for many are good at different things.
+ *
  * The most promising run is first: of what a run with new code showed, then by verdict and rank. If there is none left,
  * runs are made by several strategies, until that brings nothing new several times.
  */
@@ -25,9 +28,10 @@
 #include <string.h>
 
 enum {
-	QUIET = 4,        /* random runs without anything new, after which it is enough */
-	PLACES_MAX = 256, /* at which one run holds threads */
-	MANY = 5          /* anomalies, and places of them, that one run is for rather than a run for each */
+	BEFORE_DELAYS = 2, /* runs of which none has a delay: then each other one */
+	QUIET = 4,         /* random runs without anything new, after which it is enough */
+	PLACES_MAX = 256,  /* at which one run holds threads */
+	MANY = 5           /* anomalies, and places of them, that one run is for rather than a run for each */
 };
 
 /* promise: less than a schedule that is proved, more than one that is not; but of many anomalies, more than any. */
@@ -68,6 +72,7 @@ void predict_release(struct exploring *x)
 	set_release(&p->positions);
 	set_release(&p->had);
 	set_release(&p->tried);
+	set_release(&p->saw);
 	set_release(&p->open);
 	free(p->orders);
 	for (int i = 0; i < SWEEPS; i++)
@@ -131,13 +136,26 @@ static bool order_any(struct predict *p, struct run_order *order)
 	return true;
 }
 
+/* The most promising one, of those with a delay or of the others; SIZE_MAX: there is none. */
+static size_t most_promising(const struct predict *p, bool delayed)
+{
+	size_t best = SIZE_MAX;
+	for (size_t i = 0; i < p->count; i++)
+		if (p->items[i].open && (p->items[i].delay != 0) == delayed &&
+		    (best == SIZE_MAX || p->items[i].score > p->items[best].score))
+			best = i;
+	return best;
+}
+
 bool predict_next(struct exploring *x, struct run_order *order)
 {
 	struct predict *p = predict_of(x);
 	size_t best = SIZE_MAX;
-	for (size_t i = 0; p && !x->native && i < p->count; i++)
-		if (p->items[i].open && (best == SIZE_MAX || p->items[i].score > p->items[best].score))
-			best = i;
+	if (p && !x->native) {
+		best = most_promising(p, p->delays);
+		best = best == SIZE_MAX ? most_promising(p, !p->delays) : best;
+		p->delays = !p->delays && x->started - x->first >= BEFORE_DELAYS;
+	}
 	order->candidate = best;
 	if (best != SIZE_MAX)
 		return order_run(x, &p->items[best], order);
@@ -347,6 +365,8 @@ static enum rt_status note_outcome(struct exploring *x, const struct run_result 
 	struct predict *p = x->predict;
 	const struct run_order *order = run->order;
 	struct candidate *c = &p->items[order->candidate];
+	if (!c->fingerprint[0]) /* of no anomaly */
+		return RT_OK;
 	enum rt_status status = try_tell(run->t, &p->outcome, err);
 	if (status)
 		return status;

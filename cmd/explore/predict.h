@@ -4,6 +4,7 @@
 
 #include "cmd/explore/explore.h"
 #include "lib/base/set.h"
+#include "lib/explore/delay.h"
 
 enum {
 	PREDICT_TAKEN = 64,  /* schedules, and orders of a kind, that are taken on from one run */
@@ -25,7 +26,8 @@ struct candidate {
 	 * by one, another, and the first again. */
 	char at[3][300];
 	enum sweep sweep;
-	bool open; /* it was not run */
+	uint64_t delay; /* of a run that delays an event: which one, and for which thread; else 0 */
+	bool open;      /* it was not run */
 	enum outcome_order resolve;
 	enum outcome_way way;
 	double score;
@@ -59,12 +61,14 @@ struct predict {
 	size_t known_count, known_room;
 	struct set positions;  /* of events, in any run */
 	struct set had, tried; /* orders of turns that some run had, or was made for */
+	struct set saw;        /* which write a read sees: in some run, or one was made for it */
 	struct set open;       /* orders that no run had when they were found, which are: */
 	struct turn_order *orders;
 	size_t order_count, order_room;
 	struct places at[SWEEPS]; /* of anomalies that are not excluded */
 	uint32_t quiet;
-	bool news; /* the run under way brought some */
+	bool delays; /* the next run is one with a delay, if there is one: they take turns with the others */
+	bool news;   /* the run under way brought some */
 	/* What became of the run's plan, until its report is merged. */
 	struct replay_run outcome;
 	bool has_outcome;
@@ -78,6 +82,22 @@ bool predict_put_position(const struct rt_trace *trace, uint64_t pc, char *to, s
 /* Both false without memory. many: a run for many anomalies. */
 bool predict_add(struct predict *p, const struct candidate *c);
 bool predict_add_sweep(struct predict *p, enum sweep sweep, bool new_code, bool many);
+
+/* A run's trace, from which further runs are made. */
+struct delaying {
+	struct predict *p;
+	struct rt_trace *trace;
+	struct delays *delays; /* NULL: not loaded, or the trace is too long */
+	size_t first;          /* index of the first candidate of this trace */
+	size_t made;
+	bool loaded;
+};
+/* A run with a delay, if it can be made, or there is one: *added. taken: number of such runs so far, which is counted
+ * on. */
+enum rt_status predict_delay(struct delaying *d, const struct delay *delay, double score, size_t *taken, bool *added,
+                             struct rt_error *err);
+/* Runs in which reads see what no run has shown them to. */
+enum rt_status predict_take_on_sights(struct delaying *d, bool new_code, struct rt_error *err);
 
 /* A run for all orders of turns that no run has had; if there are none, for all. False without memory. */
 bool predict_order_turns(struct predict *p, struct run_order *order);

@@ -70,6 +70,21 @@ enum rt_status way_by_search(const struct report *r, const struct anomaly *a, co
 	                   err);
 }
 
+enum rt_status way_by_runs(struct rt_trace *trace, const struct plan_run *runs, size_t count, uint32_t last,
+                           struct rt_plan **plan, struct rt_error *err)
+{
+	const struct plan_run *goal = &runs[count - 1];
+	struct plan_request request = {.kind = GOAL_SEQUENCE,
+	                               .runs = runs,
+	                               .run_count = count,
+	                               .goal = {{goal->thread, goal->to, goal->to}},
+	                               .goal_count = 1};
+	enum rt_status status = plan_make(trace, &request, NULL, plan, err);
+	if (!status)
+		(*plan)->last = last + 1;
+	return status;
+}
+
 enum rt_status way_by_rerun(const char *path, enum anomaly_kind kind, const char *fingerprint, struct rt_trace **trace,
                             struct rt_plan **plan, struct rt_error *err)
 {

@@ -14,6 +14,10 @@ enum rt_status way_by_schedule(const struct report *r, const struct anomaly *a, 
 /* By holding threads at its positions. */
 enum rt_status way_by_search(const struct report *r, const struct anomaly *a, const struct rebuilt *rebuilt,
                              struct rt_plan **plan, struct rt_error *err);
+/* By these runs of a trace, the last of which ends with the goal. Behind them each thread goes on for as long as it
+ * can, and the thread `last` behind all others. */
+enum rt_status way_by_runs(struct rt_trace *trace, const struct plan_run *runs, size_t count, uint32_t last,
+                           struct rt_plan **plan, struct rt_error *err);
 /*
  * By the schedule that the trace of a run has which left its own, of the anomaly of this kind with this fingerprint.
  * Such a trace is exact: what was a guess may be proved by it. On RT_OK *trace is owned by the caller: the plan is of

@@ -15,7 +15,8 @@ enum {
 
 /* A turn of a thread at the object; or two with none of its own in between. */
 struct note {
-	uint64_t before, pc; /* before: 0 if it is one */
+	uint64_t before, pc;    /* before: 0 if it is one */
+	uint64_t number, began; /* of the first such event, and of the one before */
 	uint32_t thread;
 	bool exclusive;         /* all are */
 	bool plain;             /* no lock, and not atomic */
@@ -28,6 +29,7 @@ struct last {
 	uint32_t thread;
 	bool exclusive;
 	uint64_t pc, number;
+	uint64_t event; /* its number in the trace */
 	UT_hash_handle hh;
 };
 /* The critical sections that a thread is in. */
@@ -133,6 +135,8 @@ static bool follow(struct finding_turns *t, struct object *o, const struct secti
 			return false;
 	} else if (!note(o, (struct note){.before = last->pc,
 	                                  .pc = n->pc,
+	                                  .number = n->number,
+	                                  .began = last->event,
 	                                  .thread = n->thread,
 	                                  .exclusive = last->exclusive && n->exclusive,
 	                                  .inner = n->inner = held_since(s, last->number)}) ||
@@ -142,6 +146,7 @@ static bool follow(struct finding_turns *t, struct object *o, const struct secti
 	}
 	last->pc = n->pc;
 	last->number = s->turns;
+	last->event = n->number;
 	last->exclusive = n->exclusive;
 	return note(o, *n);
 }
@@ -161,6 +166,7 @@ static struct sections *sections_of(struct finding_turns *t, uint32_t thread)
 static bool take_turn(struct finding_turns *t, struct sections *s, const struct rt_event *e, bool lock)
 {
 	struct note n = {.pc = e->pc,
+	                 .number = e->number,
 	                 .thread = e->thread,
 	                 .exclusive = lock ? e->op == RT_OP_ACQUIRE : rt_op_writes(e->op),
 	                 .plain = !lock && !rt_op_is_atomic(e->op),
@@ -234,6 +240,19 @@ static bool matters(const struct note *a, const struct note *b)
 	return (a->reads & b->writes) || (a->writes & b->reads);
 }
 
+/*
+ * The turn is to come before that of the note, or between it and the one before. Behind it its thread goes on, unless
+ * that is to come between.
+ */
+static struct delay delay_of(const struct note *n, const struct note *turn)
+{
+	if (n->number < turn->number)
+		return (struct delay){.held = n->number, .until = turn->number};
+	if (n->before && turn->number < n->began)
+		return (struct delay){.held = turn->number, .until = n->began, .returns = true};
+	return (struct delay){0};
+}
+
 /* What no trace had directly before a turn, or between two, but could have. */
 static bool combine(struct finding_turns *t, const struct object *o)
 {
@@ -255,6 +274,7 @@ static bool combine(struct finding_turns *t, const struct object *o)
 			order.plain = turn->plain || (last && last->plain);
 			order.update = first && last && (first->reads & turn->writes & last->reads & last->writes);
 			order.reverse = order.count == 2 && set_has(&t->seen, key_of(&other));
+			order.delay = delay_of(n, turn);
 			ok = add(t, order);
 		}
 	return ok;

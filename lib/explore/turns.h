@@ -7,6 +7,7 @@
 #define LIB_EXPLORE_TURNS_H
 
 #include "lib/base/set.h"
+#include "lib/explore/delay.h"
 #include "tracefmt/trace.h"
 
 /* Of one thread and another; or of one, another, and the first again. */
@@ -18,6 +19,8 @@ struct turns_order {
 	bool plain;     /* of accesses that race */
 	bool update;    /* of three: what a thread reads is changed before it reads and changes it itself */
 	uint32_t worth; /* other turns that the turn which comes first, or between, may see or be seen by; 0 if seen */
+	/* How another run comes to it; held 0: that is not known. */
+	struct delay delay;
 };
 
 struct turns {

@@ -295,6 +295,8 @@ static bool goes_on(struct rt_task *current)
 		rt_sequence_look();
 	if (phase == FOLLOWING && rt_follow_plan->search && rt_seek_is_at_goal(current))
 		return false;
+	if (phase == OVER && rt_follow_plan->last)
+		return true;
 	if (phase == OVER || (phase == FOLLOWING && rt_follow_plan->search))
 		return rt_strategy_random.goes_on(current);
 	if (phase != FOLLOWING || rt_follow_plan->step == rt_follow_plan->step_count || &states()[step->thread] != s ||
@@ -504,6 +506,20 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 	return NULL;
 }
 
+static bool is_last(const struct rt_task *task)
+{
+	return task == rt_follow_task(rt_follow_plan->last - 1);
+}
+
+/* Behind a plan that says which thread comes last. */
+static struct rt_task *calmly(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
+{
+	struct rt_task *task = rt_follow_among(enabled, n, current);
+
+	task = task ? task : rt_sched_any_that(enabled, n, is_last, false);
+	return task ? task : enabled[0];
+}
+
 static struct rt_task *choose(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
 {
 	struct rt_task *task = NULL;
@@ -522,7 +538,7 @@ static struct rt_task *choose(struct rt_task *current, struct rt_task *const *en
 		else if (rt_follow_among(enabled, n, task))
 			return task;
 	}
-	return rt_strategy_random.choose(current, enabled, n);
+	return rt_follow_plan->last ? calmly(current, enabled, n) : rt_strategy_random.choose(current, enabled, n);
 }
 
 /* Of the waiting threads, the one that the plan runs first. */

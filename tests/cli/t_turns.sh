@@ -346,4 +346,38 @@ int main(void)
 C
 run 1 explore --runs 20 -f json -- ./aba
 holds 'any(.findings[]; .kinds == ["crash"])'
+
+# What the last thread reads has to come between two writes of the first, before those of all others: a run that is one before it up to the second write, from where the
+# last thread comes first.
+program between <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static volatile int begun, done;
+static void *sets(void *arg)
+{
+	begun = 1;
+	done = 1;
+	return arg;
+}
+static void *looks(void *arg)
+{
+	if (begun && !done)
+		abort();
+	return arg;
+}
+int main(void)
+{
+	enum { THREADS = 24 };
+	pthread_t t[THREADS];
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&t[i], NULL, i + 1 < THREADS ? sets : looks, NULL);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+C
+for seed in 1 2 3 4 5 6; do
+	run 1 explore --runs 10 --seed $seed -f json -- ./between
+	holds 'any(.findings[]; .kinds == ["crash"])'
+done
 exit $fail

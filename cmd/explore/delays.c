@@ -1,0 +1,119 @@
+/*
+ * Runs that are the one at hand up to an event, before which its thread is held for as long as may be, while another
+ * goes on. See lib/explore/delay.h. Most promising are those in which a read sees another write than in all runs before
+ * (lib/explore/sights.h), and of these the ones in which it sees another value.
+ */
+#include "cmd/explore/predict.h"
+
+#include "cmd/try/ways.h"
+#include "lib/explore/sights.h"
+
+#include <stdlib.h>
+
+enum {
+	EVENTS_MAX = 65536, /* of a trace from which such runs are made */
+	DELAYS_MAX = 24,    /* that are made of one trace */
+	SIGHTS_MAX = 256    /* that are tried */
+};
+#define DECAY 0.1 /* by which each promises less than the one before: other runs are not to wait for all of them */
+
+static enum rt_status no_memory(struct rt_error *err)
+{
+	return rt_error_set(err, RT_EMEMORY, "no memory to explore");
+}
+
+/* d->delays is NULL behind it if the trace has too many events. */
+static enum rt_status load(struct delaying *d, struct rt_error *err)
+{
+	if (d->loaded)
+		return RT_OK;
+	d->loaded = true;
+	return delays_load(d->trace, EVENTS_MAX, &d->delays, err);
+}
+
+/* The candidate of this trace that holds the same thread at the same event, for the same one. NULL: none. */
+static struct candidate *find(struct delaying *d, uint64_t key)
+{
+	for (size_t i = d->first; i < d->p->count; i++)
+		if (d->p->items[i].delay == key)
+			return &d->p->items[i];
+	return NULL;
+}
+
+/* *plan: NULL: no run can be made to follow it. */
+static enum rt_status plan(struct delaying *d, const struct delay_run *runs, size_t count, uint32_t last,
+                           struct rt_plan **plan, struct rt_error *err)
+{
+	struct rt_error why = {0};
+	struct plan_run *planned = calloc(count, sizeof *planned);
+	if (!planned)
+		return no_memory(err);
+	for (size_t i = 0; i < count; i++)
+		planned[i] = (struct plan_run){runs[i].thread, runs[i].from, runs[i].to};
+	enum rt_status status = way_by_runs(d->trace, planned, count, last, plan, &why);
+	free(planned);
+	return status == RT_EMEMORY ? no_memory(err) : RT_OK;
+}
+
+enum rt_status predict_delay(struct delaying *d, const struct delay *delay, double score, size_t *taken, bool *added,
+                             struct rt_error *err)
+{
+	struct candidate c = {.open = true, .score = score - DECAY * (double)*taken, .resolve = OUTCOME_NO_ORDER};
+	struct delay exact = *delay;
+	struct delay_run *runs = NULL;
+	size_t count;
+	*added = false;
+	if (!delay->held || d->made == DELAYS_MAX)
+		return RT_OK;
+	enum rt_status status = load(d, err);
+	if (!status && d->delays)
+		status = delay_runs(d->delays, &exact, &runs, &count, err);
+	if (status || !runs)
+		return status;
+	c.delay = (exact.held << 32 | runs[count - 1].thread) * 2 + exact.returns;
+	struct candidate *known = find(d, c.delay);
+	if (known)
+		known->score = known->score > c.score ? known->score : c.score;
+	else
+		status = plan(d, runs, count, exact.waiting, &c.plan, err);
+	free(runs);
+	*added = c.plan || known;
+	if (status || !c.plan)
+		return status;
+	d->made++;
+	*taken += 1;
+	if (predict_add(d->p, &c))
+		return RT_OK;
+	free(c.plan);
+	return no_memory(err);
+}
+
+static uint64_t key_of(const struct rt_trace *trace, const struct sight *s)
+{
+	uint64_t key = predict_position_key(trace, s->read) * UINT64_C(0x9e3779b97f4a7c15) ^
+	               (s->write ? predict_position_key(trace, s->write) : 0);
+	return key ? key : 1;
+}
+
+enum rt_status predict_take_on_sights(struct delaying *d, bool new_code, struct rt_error *err)
+{
+	struct sights sights = {0};
+	size_t taken = 0, tried = 0;
+	enum rt_status status = load(d, err);
+	if (!status && d->delays)
+		status = sights_of(d->delays, &sights, err);
+	for (size_t i = 0; !status && i < sights.count; i++) {
+		const struct sight *s = &sights.items[i];
+		uint64_t key = key_of(d->trace, s);
+		bool added = s->seen;
+		if (set_has(&d->p->saw, key) || (!s->seen && tried++ == SIGHTS_MAX))
+			continue;
+		if (!s->seen)
+			status = predict_delay(d, &s->delay, (new_code ? 1 : 0) + (s->same ? 0.5 : 0.9), &taken, &added,
+			                       err);
+		if (!status && added && !set_add(&d->p->saw, key, &added))
+			status = no_memory(err);
+	}
+	sights_release(&sights);
+	return status;
+}

@@ -1,0 +1,44 @@
+/* A trace whose events are delayed, as delay.c and sights.c know it. Events are known by index. */
+#ifndef LIB_EXPLORE_DELAY_PARTS_H
+#define LIB_EXPLORE_DELAY_PARTS_H
+
+#include "lib/base/hash.h"
+#include "lib/explore/delay.h"
+
+#define NONE UINT32_MAX
+
+struct seen {
+	uint64_t number, ordinal, object, mutex, pc, value;
+	uint32_t thread;
+	uint32_t next;  /* the thread's next event, by index */
+	uint32_t needs; /* the event that it comes behind, by index: what it waits for; of an access the last write */
+	enum rt_op op;
+	bool has_value;
+};
+
+/* What an event that comes behind needs: the last one of its kind at the object. */
+enum kind { WRITE, WAKE, POST, ONCE, TOLD, ARRIVAL, FORK, END };
+struct place {
+	uint64_t key;
+	uint32_t event;
+	UT_hash_handle hh;
+};
+struct holder {
+	uint64_t lock;
+	uint32_t thread, since; /* since: the event by which it took it */
+	UT_hash_handle hh;
+};
+
+struct delays {
+	struct seen *events;
+	size_t count, room;
+	uint32_t thread_count;
+	uint32_t *first, *last; /* by thread: its events so far, when they are loaded; NONE: none */
+	uint32_t *upto;         /* by thread: the last event of the run, NONE: none */
+	uint64_t *done;         /* by thread: the ordinal that the runs have come to */
+	uint32_t *open;         /* events whose needs are to be looked at */
+	size_t open_count, open_room;
+	struct place *places;
+};
+
+#endif
