@@ -382,8 +382,11 @@ static void name_written(const struct joining *j, struct finding *f)
 	}
 	if (!known)
 		f->written[0] = '\0';
-	for (uint32_t i = 0; i < a->event_count && !known && !s.name[0]; i++)
-		known = called_at(j, a->events[i], f->called);
+	/* A call that reads may be one that is given what another has returned. */
+	for (uint32_t i = 0; i < 2 * a->event_count && !known && !s.name[0]; i++) {
+		uint32_t e = a->events[i % a->event_count];
+		known = rt_op_writes(model_op(j->m, e)) == (i < a->event_count) && called_at(j, e, f->called);
+	}
 }
 
 static void fill(struct joining *j, struct finding *f)

@@ -80,7 +80,8 @@ enum rt_status debug_open(struct debug *d, const struct modules *modules, struct
 		GElf_Addr bias;
 		dwfl_module_info(module, &data, &image->low, &image->high, NULL, NULL, NULL, NULL);
 		image->instrumented = is_instrumented(dwfl_module_getelf(module, &bias));
-		*data = image->instrumented || !module_is_system(m->path) ? image->module : NULL;
+		image->system = module_is_system(m->path) && !image->instrumented;
+		*data = image->system ? NULL : image->module;
 	}
 	dwfl_report_end(d->dwfl, NULL, NULL);
 	qsort(d->images, d->image_count, sizeof *d->images, by_low);

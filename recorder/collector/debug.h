@@ -64,6 +64,7 @@ struct debug_image {
 	Dwarf_Addr bias;      /* address in the process - address in the DWARF */
 	const char *base;     /* its file's name */
 	bool instrumented;    /* calls the recorder's hooks */
+	bool system;          /* the C library, what comes with the compiler, or the recorder */
 	bool looked;          /* for debug information */
 	struct debug_unit *units;
 	size_t unit_count, unit_size;

@@ -441,8 +441,7 @@ bool hidden_may_be_opaque(const struct debug *d, size_t image)
 {
 	const struct debug_image *of = &d->images[image];
 	/* The first is the program. Of a host that is not instrumented the calls of the C library tell the orders. */
-	return d->images[0].instrumented && !of->instrumented && !module_is_system(of->base) &&
-	       !module_is_recorder(of->base) && of->base[0] != '[';
+	return d->images[0].instrumented && !of->instrumented && !of->system && of->base[0] != '[';
 }
 
 /* True if a function has an atomic instruction. A load fence orders loads of its own thread. */

@@ -351,7 +351,7 @@ static void write_symbols(struct context *c, const struct debug_image *image)
 
 static void write_image(struct context *c, struct debug_image *image)
 {
-	bool in_full = debug_find_units(image);
+	bool in_full = !image->system && debug_find_units(image);
 	c->extent_count = 0;
 	for (size_t u = 0; in_full && u < image->unit_count && !c->status; u++) {
 		struct debug_unit *unit = &image->units[u];

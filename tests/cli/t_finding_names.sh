@@ -283,6 +283,34 @@ grep -qE '^F[0-9]+ error, [a-z]+: `main` frees `text` while `look` may still use
 "$RACETRACE" analyze -f html --fail-on never stranger.zst >page.html 2>err
 grep -q '<p>Fix: call the variant of <code>localtime</code>' page.html || wrong "the page's fix: $(grep Fix: page.html)"
 awk '/what <code>localtime<\/code> returns/ { on = 1 } on && /class="place"/ { n++ } /<p>Fix:/ { on = 0 } END { exit n < 2 }' page.html || wrong "the page has one thread of a place"
+# Where another call reads it, it is still the memory of the one that returns it.
+cat >returned.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *note(void *out)
+{
+	time_t now = time(NULL);
+	struct tm *tm = localtime(&now);
+	pthread_mutex_lock(&m);
+	fprintf(out, "%d:%d\n", tm->tm_hour, tm->tm_min);
+	pthread_mutex_unlock(&m);
+	return out;
+}
+int main(void)
+{
+	pthread_t t;
+	FILE *out = fopen("/dev/null", "w");
+	pthread_create(&t, NULL, note, out);
+	note(out);
+	return pthread_join(t, NULL);
+}
+C
+gcc -g -O1 -fsanitize=thread returned.c -o returned -pthread || exit 1
+timeout 60 "$RACETRACE" record --serial -o returned.zst ./returned >/dev/null 2>&1
+"$RACETRACE" analyze -f json --fail-on never returned.zst >out 2>err
+holds '[.findings[].title | select(contains("returns")) | capture("what `(?<f>[a-z]+)` returns").f] | unique == ["localtime"]'
 cat >again.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
