@@ -128,11 +128,13 @@ static bool operand(const char *line, const char *at, char name[EXPRESSION_MAX])
 	return step && take(line, at + 2, chain_end(at + 2), name);
 }
 
-/* The chain that begins here, if an assignment follows it. */
+/* The chain that begins here, if an assignment follows it or a step is before it: also in a condition's bracket. */
 static bool assigned_here(const char *line, const char *at, char name[EXPRESSION_MAX])
 {
 	while (*at == '*' || *at == '(')
 		at++;
+	if (!strncmp(at, "++", 2) || !strncmp(at, "--", 2))
+		return take(line, at + 2, chain_end(at + 2), name);
 	const char *end = chain_end(at), *next = end;
 	while (next && isspace((unsigned char)*next))
 		next++;

@@ -15,6 +15,8 @@ static const struct {
     {"  a.b[i + 1].c++; d = 2;", "  ^", "a.b[i + 1].c"},
     {"  a.b[i + 1].c++; d = 2;", "                  ^", "d"},
     {"  ++left;", "  ^", "left"},
+    {"  if (--e->refs == 0)", "     ^", "e->refs"},
+    {"  if (e->refs == 0)", "     ^", NULL},
     {"  *slot = 1;", "        ^", "*slot"},
     {"  *(int *)p = 1;", "            ^", "*p"},
     {"  *(struct s *)(void *)p = v;", NULL, "*p"},
