@@ -82,7 +82,7 @@ int main(void)
 C
 # Notes: the lock of the section guards neither.
 run 0 explore --runs 2 -f json -- ./asv
-holds '.runs[1].strategy == "racefuzzer" and (.runs[1].repeat | test("pattern=race") and ([scan("--at=")] | length) == 10)'
+holds '.runs[1].strategy == "racefuzzer" and (.runs[1].repeat | test("^racetrace explore .*--runs=2 "))'
 holds '[.anomalies[] | select(.kind == "asv" and .verdict == "observed" and .run == 2) | .events[0].source.line] | unique | length >= 2'
 
 # With a lock they wait before the next: five pairs of threads are in deadlocks at the end of one run.
@@ -118,7 +118,7 @@ int main(void)
 }
 C
 run 1 explore --runs 2 -f json -- ./deadlocks
-holds '.runs[1].strategy == "racefuzzer" and .runs[1].end == "deadlock" and (.runs[1].repeat | test("pattern=deadlock"))'
+holds '.runs[1].strategy == "racefuzzer" and .runs[1].end == "deadlock" and (.runs[1].repeat | test("^racetrace explore .*--runs=2 "))'
 holds '[.anomalies[] | select(.kind == "deadlock" and .verdict == "observed" and .run == 2) | .events[0].source.line] | unique | length == 5'
 # What repeats the run in which they happened is said, too.
 run 1 explore --runs 2 -- ./deadlocks
