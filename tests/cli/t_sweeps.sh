@@ -122,5 +122,5 @@ holds '.runs[1].strategy == "racefuzzer" and .runs[1].end == "deadlock" and (.ru
 holds '[.anomalies[] | select(.kind == "deadlock" and .verdict == "observed" and .run == 2) | .events[0].source.line] | unique | length == 5'
 # What repeats the run in which they happened is said, too.
 run 1 explore --runs 2 -- ./deadlocks
-[ "$(grep -cE '^  seen in 2 of 2 runs, first in run 1: .*; observed first in run 2: racetrace record .*--strategy=racefuzzer' out)" = 5 ] || wrong "text: $(cat out)"
+[ "$(grep -cE '^  seen in 2 of 2 runs, first in run 1: .*; observed first in run 2: racetrace explore .*--runs=2 ' out)" = 5 ] || wrong "text: $(cat out)"
 exit $fail
