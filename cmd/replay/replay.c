@@ -240,8 +240,15 @@ static enum rt_status replay_file(struct settings *s, FILE *file, bool *confirme
 	const char *path = s->trace                                                     ? s->trace
 	                   : script && script->trace && strcmp(script->trace, "-") != 0 ? script->trace
 	                                                                                : NULL;
-	if (!s->trace && path && s->replay.program && access(path, R_OK) != 0)
-		path = NULL; /* the report's trace is gone, the program is there */
+	bool gone = !s->trace && path && access(path, R_OK) != 0;
+	if (!status && gone && !s->replay.program)
+		status =
+		    rt_error_set(err, RT_EUSAGE,
+		                 "the trace of '%s' is gone ('%s'): give the program after '--', or the trace with "
+		                 "--trace; 'explore --traces=DIR' keeps the traces of an exploration",
+		                 s->path, path);
+	if (gone)
+		path = NULL;
 	if (!status && !path && !s->replay.program)
 		status = rt_error_set(err, RT_EUSAGE,
 		                      "'%s' does not name its trace: give it with --trace, or the program after '--'",
