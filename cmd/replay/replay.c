@@ -242,11 +242,10 @@ static enum rt_status replay_file(struct settings *s, FILE *file, bool *confirme
 	                                                                                : NULL;
 	bool gone = !s->trace && path && access(path, R_OK) != 0;
 	if (!status && gone && !s->replay.program)
-		status =
-		    rt_error_set(err, RT_EUSAGE,
-		                 "the trace of '%s' is gone ('%s'): give the program after '--', or the trace with "
-		                 "--trace; 'explore --traces=DIR' keeps the traces of an exploration",
-		                 s->path, path);
+		status = rt_error_set(err, RT_EUSAGE,
+		                      "the trace of '%s' is gone ('%s'): give another one with --trace; 'explore "
+		                      "--traces=DIR' keeps the traces of an exploration",
+		                      s->path, path);
 	if (gone)
 		path = NULL;
 	if (!status && !path && !s->replay.program)

@@ -72,7 +72,7 @@ run 0 record -o hidden.zst ./hidden
 run 1 analyze -f json -o kept.json hidden.zst
 rm hidden.zst
 run 2 replay kept.json --anomaly R1
-says "the trace of 'kept.json' is gone ("
+says "the trace of 'kept.json' is gone"
 
 # --- Searching for an atomicity violation: its schedule does not apply, since the other thread writes only when it is told to; a second
 # round of the loop, which the recorded run did not have, lets it.
