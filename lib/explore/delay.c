@@ -2,6 +2,7 @@
 #include "lib/explore/delay_parts.h"
 
 #include "lib/base/free.h"
+#include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 
 #include <stdlib.h>
@@ -144,17 +145,11 @@ enum rt_status delays_load(struct rt_trace *trace, uint64_t most, struct delays 
 
 enum answer { YES, NO, NO_MEMORY };
 
-static uint32_t delays_index(const struct delays *d, uint64_t number)
+/* Index of the event with the number; NONE: there is none. */
+static uint32_t find_event(const struct delays *d, uint64_t number)
 {
-	size_t from = 0, to = d->count;
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		if (d->events[middle].number < number)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < d->count && d->events[from].number == number ? (uint32_t)from : NONE;
+	size_t at = lower_bound(i, 0, d->count, d->events[i].number < number);
+	return at < d->count && d->events[at].number == number ? (uint32_t)at : NONE;
 }
 
 static bool is_in(const struct delays *d, uint32_t e)
@@ -343,7 +338,7 @@ static bool put_runs(struct delays *d, const struct delay *delay, uint32_t held,
 enum rt_status delay_runs(struct delays *d, struct delay *delay, struct delay_run **runs, size_t *count,
                           struct rt_error *err)
 {
-	uint32_t held = delays_index(d, delay->held), until = delays_index(d, delay->until);
+	uint32_t held = find_event(d, delay->held), until = find_event(d, delay->until);
 	struct runs r = {0};
 	*runs = NULL;
 	*count = 0;

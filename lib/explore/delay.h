@@ -23,8 +23,8 @@ void delays_free(struct delays *d);
 
 /*
  * The thread of the event `held`, a number, waits before it until the event `until` was executed. The last run ends
- * with that; or, if it goes on then, with the event held. *runs is the caller's. False: there is no such run, *runs is
- * NULL; or there is no memory, then *err says so.
+ * with that; or, if it goes on then, with the event held. *runs is the caller's; NULL: there is no such run. held and
+ * waiting then say what the runs were made for: the thread may have to wait before it takes a lock.
  */
 struct delay {
 	uint64_t held, until; /* numbers of events */

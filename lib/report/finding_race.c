@@ -253,6 +253,7 @@ enum mend {
 	MEND_ATOMIC,
 	MEND_LOST,
 	MEND_LOCKS,
+	MEND_CALLS,
 	MEND_COPY,
 	MEND_ANY
 };
@@ -287,6 +288,9 @@ static enum mend mend_of(const struct race *x)
 		return MEND_ATOMIC;
 	if (x->is_lost || x->locked)
 		return x->is_lost ? MEND_LOST : MEND_LOCKS;
+	/* What a library's function accesses is not the program's to make atomic. */
+	if (x->p[0].place.callee || x->p[1].place.callee)
+		return MEND_CALLS;
 	return is_handed_out(x) ? MEND_COPY : MEND_ANY;
 }
 
@@ -311,6 +315,7 @@ static const char *const mends[] = {
     [MEND_FLAG] = "make it atomic: store it with release, load it with acquire; or wait by a condition variable",
     [MEND_LOST] = hold_one,
     [MEND_LOCKS] = "hold one common lock at both places",
+    [MEND_CALLS] = "guard both by one lock",
     [MEND_COPY] = "give the other thread a copy of the value, or guard it by one lock at both places",
     [MEND_ANY] = "guard it by one lock at both places, or make both accesses atomic",
 };
