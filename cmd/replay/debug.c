@@ -94,11 +94,13 @@ bool debug_held(struct try *t, const char *command, const char *folder)
 	for (uint32_t i = 0; i < count; i++)
 		if (events[i].text)
 			fprintf(stderr, "racetrace: %s\n", events[i].text);
-	if (write_script(script, events, count))
-		run_debugger(command, pid, script);
-	else
-		fprintf(stderr, "racetrace: cannot write '%s': %s\n", script, strerror(errno));
-	kill(pid, SIGKILL);
+	if (command) {
+		if (write_script(script, events, count))
+			run_debugger(command, pid, script);
+		else
+			fprintf(stderr, "racetrace: cannot write '%s': %s\n", script, strerror(errno));
+		kill(pid, SIGKILL);
+	}
 	for (uint32_t i = 0; i < count; i++)
 		free(events[i].text);
 	return true;

@@ -301,15 +301,7 @@ static enum rt_status make_folders(struct replaying *p)
 /* With --hold a run has no end of its own, but it has to come to where it is held within the time of a run. */
 static enum rt_status look_at_held(struct replaying *p)
 {
-	struct held_event events[RT_PLAN_GOALS];
-	uint32_t count = 0;
-	if (p->o->debugger) {
-		p->held = debug_held(p->jobs[0].t, p->o->debugger, p->folder);
-	} else {
-		p->held = try_held(p->jobs[0].t, events, &count) != 0;
-		for (uint32_t i = 0; i < count; i++)
-			free(events[i].text);
-	}
+	p->held = debug_held(p->jobs[0].t, p->o->debugger, p->folder);
 	if (p->held || time(NULL) - p->began <= (time_t)(p->o->timeout_ms / 1000) + 1)
 		return RT_OK;
 	return rt_error_set(p->err, RT_ESYSTEM, "'%s' was not reached within %u seconds (--timeout)",

@@ -65,8 +65,7 @@ struct process {
 	bool mine;
 };
 
-/* Parent of a process, by /proc/PID/stat: "pid (any name) state ppid"; 0 if it is gone. */
-static pid_t parent_of(const char *pid)
+bool run_state(const char *pid, char *state, pid_t *parent)
 {
 	char path[64], text[512];
 	snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
@@ -75,12 +74,18 @@ static pid_t parent_of(const char *pid)
 	if (fd >= 0)
 		close(fd);
 	if (n <= 0)
-		return 0;
+		return false;
 	text[n] = '\0';
 	const char *name_end = strrchr(text, ')');
+	return name_end && sscanf(name_end + 1, " %c %d", state, parent) == 2;
+}
+
+/* 0 if the process is gone. */
+static pid_t parent_of(const char *pid)
+{
 	char state;
-	int parent = 0;
-	return name_end && sscanf(name_end + 1, " %c %d", &state, &parent) == 2 && state != 'Z' ? (pid_t)parent : 0;
+	pid_t parent;
+	return run_state(pid, &state, &parent) && state != 'Z' ? parent : 0;
 }
 
 static struct process *list_processes(size_t *count)

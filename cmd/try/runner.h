@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Bytes that are kept of what a run writes to a stream: the first ones. */
 enum { RUN_OUTPUT_KEPT = 16384 };
@@ -65,5 +66,9 @@ const struct run_end *runner_wait(struct runner *r);
 const char *run_own_line(const struct run_end *end, size_t *length);
 /* Ends the run if it has not ended. NULL is allowed. */
 void runner_free(struct runner *r);
+
+/* A process's state ('T': stopped, 'Z': dead) and parent, by /proc/PID/stat: "pid (any name) state ppid". False: it is
+ * gone. */
+bool run_state(const char *pid, char *state, pid_t *parent);
 
 #endif

@@ -420,6 +420,15 @@ static void tell_held(struct try *t, const struct rt_plan_goal *goal, struct hel
 	to->text = words_close(&w);
 }
 
+/* True if the process is stopped: a signal that continues it is not lost. */
+static bool is_stopped(uint32_t pid)
+{
+	char number[16], state;
+	pid_t parent;
+	snprintf(number, sizeof number, "%" PRIu32, pid);
+	return run_state(number, &state, &parent) && (state == 'T' || state == 't');
+}
+
 pid_t try_held(struct try *t, struct held_event *events, uint32_t *count)
 {
 	char path[4096];
@@ -431,7 +440,7 @@ pid_t try_held(struct try *t, struct held_event *events, uint32_t *count)
 	t->plan = malloc(t->o.plan->size);
 	bool ok = t->plan && fread(t->plan, t->o.plan->size, 1, f) == 1 && t->plan->magic == RT_PLAN_MAGIC;
 	fclose(f);
-	if (!ok)
+	if (!ok || !is_stopped(t->plan->held))
 		return 0;
 	*count = t->plan->goal_count;
 	for (uint32_t i = 0; i < *count; i++)

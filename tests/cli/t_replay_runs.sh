@@ -422,6 +422,16 @@ if command -v gdb >/dev/null; then
 	fi
 	jq -e '.anomalies[] | select(.id == "R1") | .verdict == "confirmed"' report.json >/dev/null || wrong "held and not confirmed"
 fi
+# Without a debugger it says the same, and is there until it is continued.
+"$RACETRACE" replay --anomaly R1 --hold -o report.json hidden.zst >out 2>err </dev/null &
+held=$!
+for _ in {1..200}; do
+	grep -q 'main.2 (LWP' err && break
+	sleep 0.1
+done
+says 'main\.1 \(LWP [0-9]+\) is about to: write of ready at .*hidden.c:[0-9]+ \(publish\)'
+kill -CONT "$(sed -n "s/.*: PID //p" err)" || wrong "nothing is held: $(cat err)"
+wait $held || wrong "what is held and continued is not confirmed: $(cat err)"
 run 0 replay --anomaly R1 --debugger=true -o report.json hidden.zst
 # What does not come there is ended.
 cat >waits.c <<'END'
