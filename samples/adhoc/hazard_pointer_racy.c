@@ -40,7 +40,7 @@ static void *reader(void *sum)
 {
 	*(int *)sum = get();
 	usleep(40000);
-	*(int *)sum += get();
+	*(int *)sum += get(); /* @add */
 	return NULL;
 }
 
