@@ -1,4 +1,5 @@
 /* Sentences of data races; see finding_parts.h. */
+#include "lib/base/text.h"
 #include "lib/report/deed.h"
 #include "lib/report/finding_parts.h"
 #include "lib/report/follows.h"
@@ -188,11 +189,30 @@ static void title_plain(const struct race *x, struct text *t)
 	}
 }
 
+/* True if the race has the shape of double-checked initialisation. A function of a library that looks into an object,
+ * and not whether there is one, is no such check. */
+static bool is_double_checked(const struct race *x)
+{
+	static const char *const checks[] = {"::operator bool", "::has_value",  "::get",       "::operator->",
+	                                     "::operator*",     "::operator==", "::operator!="};
+	uint32_t reader = rt_op_writes(x->p[0].op);
+	struct place callee = {.frame = x->p[reader].place.callee};
+	char name[PLACE_FUNCTION_MAX];
+	bool is = x->r->entries[x->f->entries[0]].rank.double_checked;
+	if (!is || !callee.frame)
+		return is;
+	place_function(&callee, name);
+	for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+		if (rt_text_ends_in(name, strlen(name), checks[i]))
+			return true;
+	return false;
+}
+
 void race_title(const struct report *r, const struct finding *f, struct text *t)
 {
 	struct race x;
 	race_of(r, f, &x);
-	if (r->entries[f->entries[0]].rank.double_checked)
+	if (is_double_checked(&x))
 		say(t, "double-checked initialisation: ");
 	if (x.p[0].op == RT_OP_ALLOC)
 		title_allocation(&x, t);
@@ -268,7 +288,7 @@ static enum mend mend_of(const struct race *x)
 		return MEND_LIFE;
 	if (deed_is_vtable(r, x->a))
 		return MEND_VTABLE;
-	if (r->entries[f->entries[0]].rank.double_checked)
+	if (is_double_checked(x))
 		return MEND_ONCE;
 	if (x->members)
 		return MEND_MEMBERS;

@@ -107,6 +107,7 @@ C
 record nodes "$tmp/nodes.cpp"
 analyze 1 "$tmp/nodes.zst"
 is nodes '[.findings[] | select(.follows == null) | .title] | any(test("calls `std::list<>::empty` on `all`")) and any(test("calls `std::map<>::begin` on `rows`"))'
+is nodes '[.findings[].title] | all(test("double-checked") | not)'
 
 # What is to be done about a container is no atomic operation.
 cat >"$tmp/rows.cpp" <<'C'
