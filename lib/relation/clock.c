@@ -15,7 +15,8 @@ static uint32_t node_new(struct clocks *c)
 {
 	if (c->count == c->capacity) {
 		uint64_t more = (uint64_t)c->capacity + c->capacity / 2 + 64;
-		uint32_t *nodes = more < UINT32_MAX ? realloc(c->nodes, more * c->width * sizeof *nodes) : NULL;
+		uint64_t bytes = more * c->width * sizeof *c->nodes;
+		uint32_t *nodes = bytes && more < UINT32_MAX ? realloc(c->nodes, bytes) : NULL;
 		if (!nodes) {
 			c->failed = true;
 			return 0;
@@ -151,7 +152,7 @@ static uint32_t raise_since(struct clocks *c, uint32_t clock, uint32_t thread, u
 	}
 	uint32_t last = c->depth == 1 ? thread : thread & 15;
 	if (at)
-		node(c, at)[last] = count; /* NOLINT: nodes are never of size 0, see clocks_init */
+		node(c, at)[last] = count;
 	return top;
 }
 
