@@ -147,16 +147,23 @@ static void answer_rest(struct binding *b)
 	}
 }
 
-static bool is_access(unsigned op)
+static bool is_access(const struct model *m, uint32_t e)
 {
-	return rt_op_is_access(op);
+	return rt_op_is_access(model_op(m, e));
+}
+
+/* An acquire's look at its lock's memory is no wait; one at a static local's guard is. */
+static bool is_wait(const struct model *m, uint32_t e)
+{
+	return model_op(m, e) == RT_OP_ATOMIC_LOAD ? model_once_passed(m, e) != MODEL_NONE
+	                                           : script_is_wait(model_op(m, e));
 }
 
 /* The first of the model's events that goal event i became and that is such a one, MODEL_NONE: none is. */
-static uint32_t goal_part(const struct binding *b, uint32_t i, bool (*is_such)(unsigned op))
+static uint32_t goal_part(const struct binding *b, uint32_t i, bool (*is_such)(const struct model *m, uint32_t e))
 {
 	for (uint32_t k = 0; k < b->goal_count[i]; k++)
-		if (is_such(model_op(b->m, b->goal.events[i] + k)))
+		if (is_such(b->m, b->goal.events[i] + k))
 			return b->goal.events[i] + k;
 	return MODEL_NONE;
 }
@@ -172,7 +179,7 @@ static enum goal_kind goal_kind(const struct binding *b)
 	if (b->s->kind_given)
 		return b->s->kind;
 	for (uint32_t i = 0; i < g->count; i++) {
-		waits &= goal_part(b, i, script_is_wait) != MODEL_NONE;
+		waits &= goal_part(b, i, is_wait) != MODEL_NONE;
 		accesses &= goal_part(b, i, is_access) != MODEL_NONE;
 	}
 	if (waits)
@@ -195,7 +202,7 @@ static bool find_goal(struct binding *b)
 	}
 	b->goal.kind = goal_kind(b);
 	for (uint32_t i = 0; i < s->goal_count; i++) {
-		uint32_t part = goal_part(b, i, b->goal.kind == GOAL_DEADLOCK ? script_is_wait : is_access);
+		uint32_t part = goal_part(b, i, b->goal.kind == GOAL_DEADLOCK ? is_wait : is_access);
 		b->goal.events[i] = part == MODEL_NONE ? b->goal.events[i] : part;
 	}
 	return true;
