@@ -352,6 +352,30 @@ struct thread_name {
 	UT_hash_handle hh;
 };
 
+/* True if a report writes the name so: JSON has U+FFFD for each byte that is not UTF-8. */
+static bool is_written_as(const char *name, const char *written)
+{
+	enum { REPLACEMENT = 0xfffd, LONGEST = 4 };
+	while (*name) {
+		uint32_t c, w;
+		size_t n = rt_text_character(name, strnlen(name, LONGEST), &c);
+		size_t m = rt_text_character(written, strnlen(written, LONGEST), &w);
+		if (!m || w != (n ? c : REPLACEMENT))
+			return false;
+		name += n ? n : 1;
+		written += m;
+	}
+	return !*written;
+}
+
+static uint32_t find_written(const struct rt_trace_info *info, const char *written)
+{
+	for (uint32_t i = 0; i < info->thread_count; i++)
+		if (is_written_as(info->threads[i].name, written))
+			return i;
+	return UINT32_MAX;
+}
+
 uint32_t *script_threads(const struct script *s, const struct rt_trace *trace)
 {
 	const struct rt_trace_info *info = rt_trace_info(trace);
@@ -373,7 +397,7 @@ uint32_t *script_threads(const struct script *s, const struct rt_trace *trace)
 	}
 	for (uint32_t i = 0; i < s->name_count; i++) {
 		HASH_FIND_STR(names, s->names[i], found);
-		threads[i] = found ? found->index : UINT32_MAX;
+		threads[i] = found ? found->index : find_written(info, s->names[i]);
 	}
 	HASH_CLEAR(hh, names);
 	free(table);

@@ -171,8 +171,10 @@ cat >destroyed.jsonl <<'END'
 {"op":"write","object":"0x100","arg":1,"flags":["object"]}
 {"op":"write","object":"0x200","arg":1,"flags":["object"]}
 END
+# A report writes names that are not UTF-8 otherwise than the trace.
+printf '%s\n' $'T\xcd\xcb1|w(x)|1' $'T\xcd\xcc2|w(x)|2' >bytes.std
 schedules=0
-for trace in "$top"/tests/golden/hand/*.std two.std destroyed.jsonl; do
+for trace in "$top"/tests/golden/hand/*.std two.std destroyed.jsonl bytes.std; do
 	"$racetrace" analyze --format json "$trace" >report.json 2>/dev/null
 	for id in $(jq -r '.anomalies[] | select(.schedule) | .id' report.json); do
 		schedules=$((schedules + 1))
