@@ -27,8 +27,6 @@ static uint32_t last_at(struct delays *d, enum kind kind, uint64_t object)
 	return place ? place->event : NONE;
 }
 
-enum { WORD = 8 }; /* bytes: accesses within are of one variable */
-
 static uint32_t needs_of(struct delays *d, const struct rt_event *e)
 {
 	switch ((int)e->op) {

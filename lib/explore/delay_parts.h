@@ -6,6 +6,7 @@
 #include "lib/explore/delay.h"
 
 #define NONE UINT32_MAX
+enum { WORD = 8 }; /* bytes: accesses within are of one variable */
 
 struct seen {
 	uint64_t number, ordinal, object, mutex, pc, value;

@@ -67,7 +67,6 @@ static bool look_back(struct looking *l, uint32_t read)
 
 static struct read_word *word_of(struct looking *l, const struct seen *e)
 {
-	enum { WORD = 8 };
 	uint64_t key = e->object / WORD;
 	struct read_word *word;
 	HASH_FIND(hh, l->words, &key, sizeof key, word);

@@ -395,10 +395,10 @@ static bool goal_deadlock(struct replay *r, const struct schedule *s)
 		    (!occurred(r->j, signal) || r->j->lost_signal[model_thread_of(r->j->m, e)]))
 			return fault(r, VERIFY_NO_SIGNAL, e, signal);
 		enum rt_op op = model_op(r->j->m, e);
-		bool blocked = (unsignalled && judge_is_unheard(r->j, g, s, e)) ||
-		               (op == RT_OP_SEM_WAIT && judge_starves(r->j, g, e)) ||
-		               (op == RT_OP_BARRIER_LEAVE && judge_lacks(r->j, g, e));
-		for (uint32_t k = 0; k < g->count && !blocked; k++)
+		bool blocked = unsignalled ? judge_is_unheard(r->j, g, s, e)
+		                           : (op == RT_OP_SEM_WAIT && judge_starves(r->j, g, e)) ||
+		                                 (op == RT_OP_BARRIER_LEAVE && judge_lacks(r->j, g, e));
+		for (uint32_t k = 0; k < g->count && !blocked && !unsignalled; k++)
 			blocked = judge_blocks(r->j->m, g->events[k], g->events[i]);
 		if (!blocked)
 			return fault(r, VERIFY_GOAL_NOT_BLOCKED, g->events[i], MODEL_NONE);

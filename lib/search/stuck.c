@@ -388,7 +388,6 @@ static bool may_be_given(const struct final *f, uint32_t thread)
 static bool may_go(const struct final *f, uint32_t thread)
 {
 	unsigned op = waits_to(f, thread);
-	bool known = op == RT_OP_WAIT_END || op == RT_OP_BARRIER_LEAVE || op == RT_OP_SEM_WAIT || op == RT_OP_HB_AFTER;
 	uint32_t lock = lock_of(f, thread);
 	if (f->m->sites[f->m->events[block_of(f, thread)].site].flags & RT_F_TIMED ||
 	    (lock != MODEL_NONE && f->m->objects[lock].stray))
@@ -397,7 +396,7 @@ static bool may_go(const struct final *f, uint32_t thread)
 	for (uint32_t i = 0; i < count; i++)
 		if (!f->goes[f->found[i]] && !(op == RT_OP_JOIN && has_ended(f, f->found[i])))
 			return false;
-	return (!known && !count) || may_be_given(f, thread);
+	return (!stuck_awaits_any(op) && !count) || may_be_given(f, thread);
 }
 
 /*

@@ -108,20 +108,6 @@ static uint32_t next_ring(struct grouping *f)
 	return best;
 }
 
-/* True if what the thread waits for may come from any thread. */
-static bool awaits_any(const struct stuck_needs *by, uint32_t thread)
-{
-	switch (model_arg(by->m, block_of(by, thread))) {
-	case RT_OP_WAIT_END:
-	case RT_OP_SEM_WAIT:
-	case RT_OP_BARRIER_LEAVE:
-	case RT_OP_HB_AFTER:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* Those that wait for a thread of the group, directly or indirectly. */
 static void join_behind(struct grouping *f, struct stuck *out, uint32_t index)
 {
@@ -144,7 +130,8 @@ static bool group_all(struct grouping *f, struct stuck *out)
 		join_behind(f, out, i);
 	/* Where threads are in a deadlock, it may be what keeps them from giving what others wait for. */
 	for (uint32_t t = 0; t < by->threads && rings; t++)
-		if (!f->group[t] && by->stuck[t] && by->first[t] == by->first[t + 1] && awaits_any(by, t))
+		if (!f->group[t] && by->stuck[t] && by->first[t] == by->first[t + 1] &&
+		    stuck_awaits_any(model_arg(by->m, block_of(by, t))))
 			join_group(f, out, 0, t);
 	if (rings)
 		join_behind(f, out, 0);

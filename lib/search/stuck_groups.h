@@ -12,6 +12,12 @@ struct stuck_needs {
 	const uint32_t *needs, *first;
 };
 
+/* True if what a thread waits for that waits to do this may come from any thread. */
+static inline bool stuck_awaits_any(unsigned op)
+{
+	return op == RT_OP_WAIT_END || op == RT_OP_BARRIER_LEAVE || op == RT_OP_SEM_WAIT || op == RT_OP_HB_AFTER;
+}
+
 /* Adds the groups of all stuck threads to *out, each thread's to one. False without memory. */
 bool stuck_group_all(const struct stuck_needs *by, struct stuck *out);
 

@@ -1,6 +1,5 @@
 /* Loading: what is kept, how memory is cut into cells and generations, locks held, regions. */
 #include "lib/analysis/analysis.h"
-#include "lib/base/assert.h"
 #include "tests/unit/memory_trace.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/suite.h"
@@ -557,12 +556,6 @@ START_TEST(what_is_wrong_with_a_model_is_found)
 }
 END_TEST
 
-START_TEST(asserts_are_on_in_tests)
-{
-	rt_assert(!rt_asserting);
-}
-END_TEST
-
 SUITE(model)
 {
 	Suite *s = suite_create("model");
@@ -597,7 +590,6 @@ SUITE(model)
 	tcase_add_test(c, a_release_without_a_hold_is_none);
 	tcase_add_loop_test(c, no_events_whatever_do_harm, 0, 6);
 	tcase_add_test(c, what_is_wrong_with_a_model_is_found);
-	tcase_add_test_raise_signal(c, asserts_are_on_in_tests, SIGABRT);
 	suite_add_tcase(s, c);
 	return s;
 }
