@@ -100,9 +100,13 @@ cat >"$tmp/library.cpp" <<'END'
 #include <future>
 #include <thread>
 static std::promise<int> promise;
+static void wait()
+{
+	promise.get_future().wait(); /* @future */
+}
 int main()
 {
-	std::thread other([] { promise.get_future().wait(); /* @future */ });
+	std::thread other(wait); /* @create */
 	other.join(); /* @join */
 }
 END
@@ -111,7 +115,11 @@ for way in -fsanitize=thread -fno-inline; do # the latter under Valgrind
 	"${CXX:-g++}" -g -O1 $way "$tmp/library.cpp" -o "$tmp/library" -pthread || exit 1
 	"$racetrace" record --serial -o "$tmp/library.zst" "$tmp/library" 2>"$tmp/err"
 	[ $? = 124 ] || { echo "library.cpp $way: $(cat "$tmp/err")"; fail=1; }
-	"$racetrace" analyze --format json "$tmp/library.zst" | jq -c '.findings[0].places | map(.line) | sort' >"$tmp/lines"
+	"$racetrace" analyze --format json "$tmp/library.zst" >"$tmp/report"
+	jq -c '.findings[0].places | map(.line) | sort' "$tmp/report" >"$tmp/lines"
 	[ "$(cat "$tmp/lines")" = "[$(line future),$(line join)]" ] || { echo "library.cpp $way: $(cat "$tmp/lines")"; fail=1; }
+	jq -e --arg line "$(line create)" '.trace.threads[] | select(.name == "main.1") | .created.stack
+		| any(.function == "main" and .line == ($line | tonumber))' "$tmp/report" >/dev/null ||
+		{ echo "library.cpp $way: created at $(jq -c '.trace.threads[1].created.stack' "$tmp/report")"; fail=1; }
 done
 exit $fail
