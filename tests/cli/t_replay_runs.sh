@@ -423,10 +423,11 @@ if command -v gdb >/dev/null; then
 	jq -e '.anomalies[] | select(.id == "R1") | .verdict == "confirmed"' report.json >/dev/null || wrong "held and not confirmed"
 fi
 # Without a debugger it says the same, and is there until it is continued.
+rm -f err # of the run before
 "$RACETRACE" replay --anomaly R1 --hold --timeout 300 -o report.json hidden.zst >out 2>err </dev/null &
 held=$!
 for _ in {1..3000}; do # on a busy machine a replay begins late
-	grep -q 'main.2 (LWP' err || ! kill -0 $held && break
+	grep -qs 'main.2 (LWP' err || ! kill -0 $held && break
 	sleep 0.1
 done
 says 'main\.1 \(LWP [0-9]+\) is about to: write of ready at .*hidden.c:[0-9]+ \(publish\)'
