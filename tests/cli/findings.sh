@@ -2,13 +2,14 @@
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 here=$top racetrace=$RACETRACE tmp=$SCRATCH
 
-# record NAME SOURCE: builds and records it. What is racy may crash: then once more.
+# record NAME SOURCE OPTION...: builds and records it. What is racy may crash: then once more.
 record() {
-	local compiler=gcc
-	[[ $2 == *.cpp ]] && compiler=g++
-	"$compiler" -g -O1 -fsanitize=thread -Wno-tsan -I"$here/samples/pecan" "$2" -o "$tmp/$1" -pthread || return
+	local name=$1 source=$2 compiler=gcc
+	shift 2
+	[[ $source == *.cpp ]] && compiler=g++
+	"$compiler" -g -O1 -fsanitize=thread -Wno-tsan -I"$here/samples/pecan" "$source" -o "$tmp/$name" -pthread || return
 	for _ in 1 2 3 4 5; do
-		timeout 60 "$racetrace" record -o "$tmp/$1.zst" "$tmp/$1" >/dev/null 2>&1 && return
+		timeout 60 "$racetrace" record "$@" -o "$tmp/$name.zst" "$tmp/$name" >/dev/null 2>&1 && return
 	done 2>/dev/null
 	return 1
 }
