@@ -334,6 +334,20 @@ uint64_t place_key(const struct place *place)
 	return XXH3_64bits_digest(&state);
 }
 
+/* The innermost "{lambda(int)#2}" of a function's name, outside of what it is a template of; NULL: it is no lambda's.
+ */
+static const char *lambda_in(const char *name)
+{
+	const char *last = NULL;
+	int depth = 0;
+	for (const char *at = name; *at; at++) {
+		depth += *at == '<' ? 1 : *at == '>' ? -1 : 0;
+		if (!depth && begins(at, "{lambda(") && (at == name || at[-1] == ':') && strchr(at, '}'))
+			last = at;
+	}
+	return last;
+}
+
 uint64_t place_function_key(const struct place *place)
 {
 	XXH3_state_t state;
@@ -341,7 +355,12 @@ uint64_t place_function_key(const struct place *place)
 	if (!f || !f->function)
 		return place_key(place);
 	XXH3_64bits_reset(&state);
-	digest_text(&state, f->function);
+	/* All of a lambda is one function: where it is inlined, its operator() has no parameters. */
+	const char *lambda = lambda_in(f->function), *end = lambda ? strchr(lambda, '}') : NULL;
+	if (end)
+		XXH3_64bits_update(&state, f->function, (size_t)(end - f->function));
+	else
+		digest_text(&state, f->function);
 	digest_text(&state, f->file);
 	return XXH3_64bits_digest(&state);
 }
@@ -361,21 +380,47 @@ static bool is_path(const char *name, const char *at)
 	return at == name || at[-1] == '<' || at[-1] == '&' || at[-1] == ' ' || begins(at, "<impl ");
 }
 
-/* "main (OpenMP region)" of "main._omp_fn.0", "lambda in main" of "main::{lambda(int)#1}::operator()(int)", "closure in
- * main" of "main::{{closure}}". */
+static void name_made_function(char name[PLACE_FUNCTION_MAX]);
+
+/* "lambda(int) #2 in main" of "main::{lambda(int)#2}::operator()(int)", "lambda $_1 in main" of Clang's
+ * "main::$_1::operator()(int)". False: it is no lambda's. */
+static bool name_lambda(char name[PLACE_FUNCTION_MAX])
+{
+	char outer[PLACE_FUNCTION_MAX], own[PLACE_FUNCTION_MAX / 2];
+	const char *lambda = lambda_in(name), *clang = strstr(name, "::$_");
+	snprintf(outer, sizeof outer, "%s", name);
+	if (lambda) {
+		const char *parameters = lambda + strlen("{lambda"), *end = strchr(lambda, '}');
+		const char *number = memrchr(parameters, '#', (size_t)(end - parameters));
+		int length = number && !begins(parameters, "()") ? (int)(number - parameters) : 0;
+		number = number ? number : end;
+		snprintf(own, sizeof own, "lambda%.*s%s%.*s", length, parameters, number < end ? " " : "",
+		         (int)(end - number), number);
+		outer[lambda > name + 2 ? lambda - 2 - name : 0] = '\0';
+	} else if (clang) {
+		snprintf(own, sizeof own, "lambda %.*s", 2 + (int)strspn(clang + 4, "0123456789"), clang + 2);
+		outer[clang - name] = '\0';
+	} else {
+		return false;
+	}
+	name_made_function(outer);
+	snprintf(name, PLACE_FUNCTION_MAX, "%s%s%.75s", own, *outer ? " in " : "", outer);
+	return true;
+}
+
+/* "main (OpenMP region)" of "main._omp_fn.0", "closure in main" of "main::{{closure}}". */
 static void name_made_function(char name[PLACE_FUNCTION_MAX])
 {
 	char outer[PLACE_FUNCTION_MAX];
 	char *region = strstr(name, "._omp_fn."), *outlined = strstr(name, ".omp_outlined"),
-	     *lambda = strstr(name, "::{lambda("), *closure = strstr(name, "::{{closure}}");
+	     *closure = strstr(name, "::{{closure}}");
 	closure = closure ? closure : strstr(name, "::{closure#");
 	snprintf(outer, sizeof outer, "%s", name);
+	if (name_lambda(name))
+		return;
 	if (region || outlined) {
 		outer[(region ? region : outlined) - name] = '\0';
 		snprintf(name, PLACE_FUNCTION_MAX, "%.130s (OpenMP region)", outer);
-	} else if (lambda) {
-		outer[lambda - name] = '\0';
-		snprintf(name, PLACE_FUNCTION_MAX, "lambda in %.140s", outer);
 	} else if (closure) {
 		outer[closure - name] = '\0';
 		snprintf(name, PLACE_FUNCTION_MAX, "closure in %.140s", outer);

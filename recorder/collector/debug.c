@@ -8,6 +8,7 @@
 #include "lib/base/lower_bound.h"
 #include "lib/base/module_path.h"
 #include "lib/base/vec.h"
+#include "recorder/collector/lambda.h"
 #include "tracefmt/trace.h"
 
 #include <dwarf.h>
@@ -92,6 +93,7 @@ static void unit_release(struct debug_unit *unit)
 {
 	for (size_t i = 0; i < unit->scope_count; i++)
 		free(unit->scopes[i].name);
+	lambda_names_free(&unit->lambdas);
 	free(unit->scopes);
 	free(unit->ranges);
 	free(unit->variables);
@@ -486,7 +488,7 @@ char *debug_demangle(const char *symbol)
 	return name ? name : strdup(symbol);
 }
 
-static const char *string_attribute(Dwarf_Die *die, unsigned name)
+const char *debug_text(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
 	return dwarf_attr_integrate(die, name, &attribute) ? dwarf_formstring(&attribute) : NULL;
@@ -559,14 +561,16 @@ static const char *mangled_local(const struct debug_image *image, Dwarf_Addr pla
 static char *full_name(struct debug_unit *unit, Dwarf_Die *die, const char *symbol, uint32_t around,
                        const char *unnamed)
 {
-	const char *linkage = string_attribute(die, DW_AT_linkage_name);
+	const char *linkage = debug_text(die, DW_AT_linkage_name);
 	if (!linkage)
-		linkage = string_attribute(die, DW_AT_MIPS_linkage_name);
+		linkage = debug_text(die, DW_AT_MIPS_linkage_name);
 	if (!linkage)
 		linkage = symbol;
 	if (linkage)
 		return debug_demangle(linkage);
-	const char *name = string_attribute(die, DW_AT_name);
+	const char *lambda = lambda_name(&unit->lambdas, die), *name = debug_text(die, DW_AT_name);
+	if (lambda)
+		return strdup(lambda);
 	if (!name)
 		name = unnamed;
 	return name ? join(around == SCOPE_NONE ? NULL : debug_scope_name(unit, around), name) : NULL;

@@ -49,6 +49,7 @@ struct debug_unit {
 	size_t range_count, range_size;
 	struct debug_variable *variables;
 	size_t variable_count, variable_size;
+	struct lambda *lambdas; /* lambda.h */
 };
 
 /* A symbol whose name has more than its DIE's: a mangled one. */
@@ -105,6 +106,8 @@ uint32_t debug_scope_at(const struct debug_unit *unit, Dwarf_Addr address);
 uint32_t debug_function_around(const struct debug_unit *unit, uint32_t scope);
 /* Its full name in the source language: "app::Queue::push", "worker". NULL: it has none. Valid as long as the unit. */
 const char *debug_scope_name(struct debug_unit *unit, uint32_t scope);
+/* A text that an attribute has, also by the declaration; NULL: none. Valid as long as the debug information. */
+const char *debug_text(Dwarf_Die *die, unsigned attribute);
 /* Full name of a variable ("app::count", "worker::calls"), owned by the caller; NULL: it has none, or no memory. */
 char *debug_variable_name(struct debug_unit *unit, const struct debug_variable *variable);
 /* A source file as named by the compiler: a relative name is relative to the folder (which may be NULL). */

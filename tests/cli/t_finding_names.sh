@@ -27,7 +27,7 @@ int main()
 C
 record made "$tmp/made.cpp"
 analyze 1 "$tmp/made.zst"
-is made '[.findings[].title] | any(test("^.lambda. writes .sum. ")) and any(test("^.fill. writes .it->size. "))'
+is made '[.findings[].title] | any(test("^.lambda #1 in main. writes .sum. ")) and any(test("^.fill. writes .it->size. "))'
 is made '[.findings[].variable.written] | sort == ["it->size", "sum"]'
 
 # A container is known by the object that the user's line calls, its elements by the user who had them allocated.
@@ -161,7 +161,36 @@ for seed in 1 2 3 4 5 6; do
 	"$racetrace" record --serial=$seed -o "$tmp/captured-$seed.zst" "$tmp/captured" 2>/dev/null
 done
 analyze 1 "$tmp/captured-1.zst" "$tmp"/captured-[2-6].zst
-is captured '.findings | length > 0 and all(.title | test("`lambda` calls `std::basic_string<>::basic_string`") and (test("`<|[a-z]s it") | not))'
+is captured '.findings | length > 0 and all(.title | test("`lambda #1` calls `std::basic_string<>::basic_string`") and (test("`<|[a-z]s it") | not))'
+
+# Two lambdas of one function are two functions, inlined or not; one that is both is one.
+cat >"$tmp/lambdas.cpp" <<'C'
+#include <thread>
+static int hits;
+int main(int argc, char **)
+{
+	long total = 0;
+	auto first = [] { hits++; };
+	auto second = [] { hits++; };
+	auto many = [&total](int n, const char *) { total += n; };
+	void (*volatile called)() = first;
+	std::thread a([&] { first(); called(); many(argc, ""); }), b([&] { second(); many(2, ""); });
+	a.join();
+	b.join();
+	return total < 0;
+}
+C
+for compiler in "g++ -fsanitize=thread -O0" "g++ -fsanitize=thread -O1" "g++ -fsanitize=thread -O2" "clang++ $("$racetrace" --cflags) -O1"; do
+	libs=
+	[ "${compiler%%+*}" = g ] || libs=$("$racetrace" --libs)
+	# shellcheck disable=SC2086
+	$compiler -g "$tmp/lambdas.cpp" -o "$tmp/lambdas" $libs -pthread && "$racetrace" record -o "$tmp/lambdas.zst" -- "$tmp/lambdas" 2>/dev/null
+	analyze 1 "$tmp/lambdas.zst"
+	many='^`(lambda[(]int, char const[*][)] #3|lambda [$]_2) in main` .* another thread in `(lambda[(]int, char const[*][)] #3|lambda [$]_2) in main`'
+	is "$compiler" '[.findings[] | select(.title | contains("`total`")) | .title] | length == 1 and all(test("'"${many//\\/\\\\}"'"))'
+	is "$compiler" '[.findings[] | select(.title | contains("`hits`")) | .title] | length == 1 and all(test("^`lambda #[12] in main` .* while `lambda #[12] in main` ") or test("^`lambda [$]_[01] in main` .* while `lambda [$]_[01] in main` "))'
+	is "$compiler" '[.findings[] | select(.title | contains("`hits`")) | .places[].function] | unique | length == 2'
+done
 
 # Variables of one stack that one region writes are known apart by what the lines assign to.
 cat >"$tmp/apart.c" <<'C'
