@@ -40,6 +40,27 @@ static void woken(const uint32_t *word, uintptr_t pc)
 		AFTER((uintptr_t)word);
 }
 
+/*
+ * The other way round, a wake that says it has woken a thread comes after what that one did before it waited. The
+ * caller may have asked until one slept. The object is the word's second byte.
+ */
+static uintptr_t sleepers(const uint32_t *word)
+{
+	return (uintptr_t)word + 1;
+}
+
+static void sleeps(const uint32_t *word, uintptr_t pc)
+{
+	if (!is_atomic(word))
+		BEFORE(sleepers(word));
+}
+
+static void found_asleep(const uint32_t *word, uintptr_t pc)
+{
+	if (!is_atomic(word))
+		AFTER(sleepers(word));
+}
+
 void rt_futex_begins(const uint32_t *word, int operation, const uint32_t *other, uintptr_t pc)
 {
 	if (!rt_recording())
@@ -56,6 +77,11 @@ void rt_futex_begins(const uint32_t *word, int operation, const uint32_t *other,
 	case FUTEX_CMP_REQUEUE:
 	case FUTEX_CMP_REQUEUE_PI:
 		wakes(word, pc);
+		break;
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_WAIT_REQUEUE_PI:
+		sleeps(word, pc);
 		break;
 	case FUTEX_UNLOCK_PI:
 		word_changes(word, pc);
@@ -91,10 +117,32 @@ void rt_futex_awaits(const uint32_t *word, int operation, const void *timeout, u
 		rt_call_begins(RT_CALL_FUTEX, -1, rt_place((uintptr_t)word), own, RT_CALL_NO_HOLDER, pc);
 }
 
+/* Of calls that say how many threads they have woken: one at least. */
+static void has_woken(const uint32_t *word, int operation, const uint32_t *other, uintptr_t pc)
+{
+	switch (operation & FUTEX_CMD_MASK) {
+	case FUTEX_WAKE_OP:
+		found_asleep(other, pc);
+		found_asleep(word, pc);
+		break;
+	case FUTEX_WAKE:
+	case FUTEX_WAKE_BITSET:
+	case FUTEX_REQUEUE:
+	case FUTEX_CMP_REQUEUE:
+	case FUTEX_CMP_REQUEUE_PI:
+		found_asleep(word, pc);
+		break;
+	}
+}
+
 void rt_futex_done(const uint32_t *word, int operation, const uint32_t *other, int r, uintptr_t pc)
 {
 	rt_emit_time();
-	if (r != 0 || !rt_recording())
+	if (!rt_recording())
+		return;
+	if (r > 0)
+		has_woken(word, operation, other, pc);
+	if (r != 0)
 		return;
 	switch (operation & FUTEX_CMD_MASK) {
 	case FUTEX_WAIT:
@@ -165,8 +213,10 @@ bool rt_futex_by_turns(const long given[6], uintptr_t pc, long *result)
 		unsigned woken = rt_turn_wakes(RT_OP_HB_AFTER, rt_place((uintptr_t)word), (unsigned)given[2]);
 		*result = RT_SYSCALL(SYS_futex, word, operation, (unsigned)given[2] - woken, 0, 0, given[5]);
 		*result = woken + (*result > 0 ? *result : 0);
-	} else if (!block(word, operation, (uint32_t)given[2], (const void *)given[3], pc, result)) {
-		return false;
+	} else {
+		rt_futex_begins(word, operation, other, pc);
+		if (!block(word, operation, (uint32_t)given[2], (const void *)given[3], pc, result))
+			return false;
 	}
 	rt_futex_done(word, operation, other, (int)*result, pc);
 	return true;

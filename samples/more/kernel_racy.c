@@ -199,25 +199,37 @@ PART(waits_for_zero)
 }
 
 /* syscall() */
-static int woken, raw;
-static uint32_t word;
+static int woken, asleep, raw;
+static uint32_t word, other_word;
 /* The other may not sleep yet. */
-static void wake(void)
+static void wake(uint32_t *futex)
 {
-	while (syscall(SYS_futex, &word, FUTEX_WAKE, 1, NULL, NULL, 0) != 1)
+	while (syscall(SYS_futex, futex, FUTEX_WAKE, 1, NULL, NULL, 0) != 1)
 		usleep(1000);
 }
 PART(wakes)
 {
 	LATER;
 	LATER;
-	GIVES(woken, wake()); /* @futex_gives */
+	GIVES(woken, wake(&word)); /* @futex_gives */
 	return NULL;
 }
 PART(sleeps)
 {
 	must(syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0) == 0);
 	woken++; /* @futex_takes */
+	return NULL;
+}
+/* A wake that has woken a thread comes after what that one did before it slept. */
+PART(falls_asleep)
+{
+	GIVES(asleep, must(syscall(SYS_futex, &other_word, FUTEX_WAIT, 0, NULL, NULL, 0) == 0)); /* @asleep_gives */
+	return NULL;
+}
+PART(finds_asleep)
+{
+	wake(&other_word);
+	asleep++; /* @asleep_takes */
 	return NULL;
 }
 static struct iovec vector = {(char[]){"x"}, 1};
@@ -285,6 +297,7 @@ int main(void)
 	both(takes, waits_for_zero);
 	semctl(semaphores, 0, IPC_RMID);
 	both(wakes, sleeps);
+	both(falls_asleep, finds_asleep);
 	char c;
 	must(read(fds[0], &c, 1) == 1 && write(fds[1], "y", 1) == 1);
 	both(writes_raw, reads_raw);
