@@ -1,13 +1,21 @@
 /*
  * A passage is the stretch of a thread's events in which the instruction was executed, once or more: from the ENTER of
- * its function, or the last event before it, to the first event after it, or the LEAVE. It may release what came before
- * its end, and acquire before all that comes after its beginning. Of a module that is not instrumented it is any
- * stretch between its own events, which are its calls of functions that are recorded.
+ * its function, or the last event before it, to the first event after it, or the LEAVE. While a call lasts its caller
+ * executes nothing. It may release what came before its end, and acquire before all that comes after its beginning. Of
+ * a module that is not instrumented it is any stretch between its own events, which are its calls of functions that are
+ * recorded.
  *
  * e1 may be ordered before e2 if a passage P1 may come before a passage P2 of another thread. P1 ends after e1, in e1's
  * thread or in one that e1 happens before. P2 begins before e2, or before an event that happens before e2. P1 certainly
  * does not come before P2 only if P2 happens before P1. A function that may take a lock releases it by a plain store at
  * any later time: P1 then has no end.
+ *
+ * In the recorded run it also did not if a stamp tells. A stamp is taken by a locked instruction, so all that its
+ * thread did before has taken effect before it, all else after it, and stamps are numbered in the order of these
+ * instructions. If one of P2's thread after P2 has a lower number than one of P1's thread before P1, P2 had acquired
+ * before P1 released. Orders by several passages need no more: the first release of such a chain is a P1, its last
+ * acquire a P2, and each step of it goes forward in time. So if no P1 came before a P2, what the trace leaves unordered
+ * was so in the run.
  */
 #include "lib/search/hidden.h"
 
@@ -129,6 +137,11 @@ static void push_frame(struct hidden *h, struct hidden_thread *t, uint64_t numbe
 		h->failed = true;
 		return;
 	}
+	if (t->frame_count) {
+		const struct frame *caller = &t->frames[t->frame_count - 1];
+		if (caller->atomic != MODEL_NONE && !caller->early)
+			add_passage(h, t, caller, number);
+	}
 	t->frames[t->frame_count++] = (struct frame){.last = number, .open = number, .atomic = atomic};
 }
 
@@ -138,9 +151,7 @@ static void pop_frame(struct hidden *h, struct hidden_thread *t, uint64_t number
 		return;
 	close_frame(h, t, &t->frames[--t->frame_count], number);
 	struct frame *caller = &t->frames[t->frame_count - 1];
-	caller->last = number;
-	if (caller->early)
-		caller->open = number;
+	caller->last = caller->open = number;
 }
 
 /* An event of a module that is not instrumented, which the innermost activation has called. */
@@ -289,6 +300,7 @@ struct query {
 	const struct segment_order *por;
 	const struct order *hb;
 	const struct order_result *order;
+	bool recorded; /* of the recorded run alone */
 };
 
 static uint64_t number_of(const struct query *q, uint32_t e)
@@ -380,6 +392,53 @@ static bool surely_before(const struct query *q, const struct moment *last, cons
 	return x < segment_order_horizon(q->por, m->threads[first->thread].events[y - 1], last->thread);
 }
 
+/* True if the recorder takes an exact stamp for each such event, in the event's thread. */
+static bool is_stamped(enum rt_op op)
+{
+	enum rt_group group = rt_op_group(op);
+	return (group >= RT_GROUP_ATOMIC && group <= RT_GROUP_ONCE) || op == RT_OP_FORK || op == RT_OP_JOIN;
+}
+
+/* Number of a stamp that was taken after what the thread did before the event number; UINT64_MAX: there is none. */
+static uint64_t stamp_after(const struct model *m, uint32_t thread, uint64_t number)
+{
+	const struct model_thread *t = &m->threads[thread];
+	for (uint32_t at = kept_from(m, thread, number); at < t->count;) {
+		const struct model_event *e = &m->events[t->events[at]];
+		if (is_stamped(m->sites[e->site].op))
+			return e->number;
+		at = lower_bound(i, at + 1, t->count, m->events[t->events[i]].segment == e->segment);
+	}
+	return t->join != MODEL_NONE ? m->events[t->join].number : UINT64_MAX;
+}
+
+/* Number of a stamp that was taken before what the thread did after the event number; 0: there is none. */
+static uint64_t stamp_before(const struct model *m, uint32_t thread, uint64_t number)
+{
+	const struct model_thread *t = &m->threads[thread];
+	uint32_t end = number < UINT64_MAX ? kept_from(m, thread, number + 1) : t->count;
+	while (end) {
+		const struct model_event *e = &m->events[t->events[end - 1]];
+		if (is_stamped(m->sites[e->site].op))
+			return e->number;
+		uint32_t first = m->segments[e->segment].first;
+		end = first < end - 1 ? first + 1 : first;
+	}
+	return t->fork != MODEL_NONE ? m->events[t->fork].number : 0;
+}
+
+/* True if, in the recorded run, every moment that `last` may be came before every moment that `first` may be. */
+static bool was_before(const struct query *q, const struct moment *last, const struct moment *first)
+{
+	uint64_t after = stamp_after(q->h->m, last->thread, last->number);
+	return after != UINT64_MAX && after <= stamp_before(q->h->m, first->thread, first->number);
+}
+
+static bool is_before(const struct query *q, const struct moment *last, const struct moment *first)
+{
+	return surely_before(q, last, first) || (q->recorded && was_before(q, last, first));
+}
+
 static const struct rt_hidden_atomic *may_order(const struct query *q, uint32_t e1, uint32_t e2)
 {
 	const struct hidden *h = q->h;
@@ -391,31 +450,44 @@ static const struct rt_hidden_atomic *may_order(const struct query *q, uint32_t 
 		if (v == t1 || !find_acquire(q, e2, v, &acquire))
 			continue;
 		for (uint32_t i = 0; i < n; i++)
-			if (release[i].thread != v && !surely_before(q, &acquire, &release[i]))
+			if (release[i].thread != v && !is_before(q, &acquire, &release[i]))
 				return &h->atomics[release[i].atomic];
 	}
 	return NULL;
 }
 
-const struct rt_hidden_atomic *hidden_between(const struct hidden *h, const struct search_context *c, uint32_t e1,
-                                              uint32_t e2)
+static const struct rt_hidden_atomic *between(const struct hidden *h, const struct search_context *c, uint32_t e1,
+                                              uint32_t e2, bool recorded)
 {
-	struct query q = {.h = h, .por = c->por, .hb = &orders[c->hb]};
+	struct query q = {.h = h, .por = c->por, .hb = &orders[c->hb], .recorded = recorded};
 	if (!h || !(q.order = search_order(c, c->hb)))
 		return NULL;
 	const struct rt_hidden_atomic *a = may_order(&q, e1, e2);
 	return a ? a : may_order(&q, e2, e1);
 }
 
-/* What may order two of the anomaly's events, or NULL. */
+const struct rt_hidden_atomic *hidden_between(const struct hidden *h, const struct search_context *c, uint32_t e1,
+                                              uint32_t e2)
+{
+	return between(h, c, e1, e2, false);
+}
+
+const struct rt_hidden_atomic *hidden_in_run(const struct hidden *h, const struct search_context *c, uint32_t e1,
+                                             uint32_t e2)
+{
+	return between(h, c, e1, e2, true);
+}
+
+/* What may order two of the anomaly's events, or NULL. Of an observed race: in the recorded run. */
 static const struct rt_hidden_atomic *hidden_in(const struct hidden *h, const struct search_context *c,
                                                 const struct anomaly *a)
 {
+	bool recorded = a->kind == ANOMALY_RACE && a->verdict == VERDICT_OBSERVED;
 	for (uint32_t i = 0; i < a->event_count; i++)
 		for (uint32_t k = i + 1; k < a->event_count; k++) {
 			bool same = model_thread_of(c->m, a->events[i]) == model_thread_of(c->m, a->events[k]);
 			const struct rt_hidden_atomic *found =
-			    same ? NULL : hidden_between(h, c, a->events[i], a->events[k]);
+			    same ? NULL : between(h, c, a->events[i], a->events[k], recorded);
 			if (found)
 				return found;
 		}

@@ -19,6 +19,9 @@ void hidden_free(struct hidden *h);
  * be NULL. */
 const struct rt_hidden_atomic *hidden_between(const struct hidden *h, const struct search_context *c, uint32_t e1,
                                               uint32_t e2);
+/* The same, of the recorded run alone: NULL: none did there. */
+const struct rt_hidden_atomic *hidden_in_run(const struct hidden *h, const struct search_context *c, uint32_t e1,
+                                             uint32_t e2);
 /* Limits anomalies that they may order to `predicted`. */
 void hidden_cap(const struct hidden *h, const struct search_context *c, struct anomaly_list *list);
 

@@ -138,7 +138,7 @@ static const struct pattern *pattern_of(unsigned op1, unsigned op2)
 
 static enum found_rank rank_of_pair(const struct race_finder *s, uint32_t e1, uint32_t e2)
 {
-	if (hidden_between(s->context->hidden, s->context, e1, e2))
+	if (hidden_in_run(s->context->hidden, s->context, e1, e2))
 		return FOUND_POSSIBLE;
 	if (search_unordered(s->context, s->context->shb, e1, e2))
 		return FOUND_OBSERVED;

@@ -251,18 +251,84 @@ for how in atomic locked; do
 	done
 done
 
+# ---- What it may have ordered is a race nevertheless if the stamps tell that no call came between ----
+cat >stamps.c <<'EOF'
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+void put(void), take(void);
+int data, ordered;
+static pthread_mutex_t mutexes[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static void stamp(int i)
+{
+	pthread_mutex_lock(&mutexes[i]);
+	pthread_mutex_unlock(&mutexes[i]);
+}
+static __attribute__((noinline)) void count(void *second)
+{
+	stamp(second != 0);
+	usleep(300000);
+	data++;
+	stamp(second != 0);
+}
+/* Each thread's first stamp, and its call before it, comes before the other's last. */
+static void *racy(void *second)
+{
+	put();
+	count(second);
+	put();
+	return 0;
+}
+static void *giver(void *unused)
+{
+	stamp(0);
+	ordered++;
+	stamp(0);
+	put();
+	stamp(0);
+	return unused;
+}
+static void *taker(void *unused)
+{
+	stamp(1);
+	take();
+	stamp(1);
+	ordered++;
+	stamp(1);
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t[2];
+	int is_racy = argc > 1 && !strcmp(argv[1], "racy");
+	pthread_create(&t[0], 0, is_racy ? racy : taker, 0);
+	pthread_create(&t[1], 0, is_racy ? racy : giver, t);
+	pthread_join(t[0], 0);
+	return pthread_join(t[1], 0);
+}
+EOF
+gcc -g -O1 -fPIC -shared box.c -o libbox.so -pthread && $build -O1 stamps.c -o stamps ./libbox.so || exit 1
+for how in racy handed handed handed; do
+	"$racetrace" record -o t.zst ./stamps $how 2>err || wrong "stamps $how: $(cat err)"
+	"$racetrace" analyze --format json t.zst >report.json
+	want='["observed"]'
+	[ $how = racy ] || want='["predicted"]'
+	[ "$(verdicts report.json)" = "$want" ] || wrong "stamps $how: $(verdicts report.json), not $want"
+done
+
 # ---- Where a passage begins and ends, by hand ----
-# judged VERDICT WHAT MAY_LOCK EVENT...: two threads; an event is THREAD:OP:PC[:OBJECT].
+# judged VERDICT WHAT MAY_LOCK EVENT...: threads a, b and c; an event is THREAD:OP:PC[:OBJECT].
 judged() {
 	local want=$1 what=$2 lock=$3 event got
 	shift 3
 	{
-		echo '{"schema":"racetrace.events/1","order":"stamped","threads":["main",{"name":"a","parent":"main"},{"name":"b","parent":"main"}],'\
+		echo '{"schema":"racetrace.events/1","order":"stamped","threads":["main",{"name":"a","parent":"main"},{"name":"b","parent":"main"},{"name":"c","parent":"main"}],'\
 			'"hidden_atomics":[{"function":"f","start":"0x100","end":"0x200","from":"0x140","until":"0x150","may_lock":'"$lock"'},'\
 			'{"function":"f","start":"0x500","end":"0x500","from":"0x500","until":"0x500","may_lock":'"$lock"'}]}' | tr -d '\n'
 		echo
 		echo '{"op":"fork","thread":"main","object":"a"}'
 		echo '{"op":"fork","thread":"main","object":"b"}'
+		echo '{"op":"fork","thread":"main","object":"c"}'
 		for event in "$@"; do
 			IFS=: read -r thread op pc object <<<"$event"
 			echo '{"op":"'"$op"'","thread":"'"$thread"'","pc":"'"$pc"'"'"${object:+,\"object\":\"$object\"}"'}'
@@ -280,5 +346,10 @@ judged observed 'one thread alone' true a:enter:0x500 a:leave:0x0 a:write:0x40:0
 judged predicted 'the other way round' false b:write:0x44:0x9000 b:enter:0x500 b:leave:0x0 a:enter:0x500 a:leave:0x0 a:write:0x40:0x9000
 judged predicted 'f has not returned' false a:enter:0x40 a:write:0x120:0x9000 b:enter:0x40 b:write:0x180:0x9000
 judged observed 'before f in both' false a:write:0x40:0x9000 b:write:0x44:0x9000 a:enter:0x500 a:leave:0x0 b:enter:0x500 b:leave:0x0
+judged observed 'each between stamps of its own' false a:enter:0x500 a:leave:0x0 b:enter:0x500 b:leave:0x0 a:acquire:0x40:0x7000 b:acquire:0x40:0x7100 a:write:0x44:0x9000 b:write:0x44:0x9000 a:release:0x48:0x7000 b:release:0x48:0x7100 a:enter:0x500 a:leave:0x0 b:enter:0x500 b:leave:0x0
+judged predicted 'no stamp behind the first call' false a:enter:0x500 a:leave:0x0 b:enter:0x500 b:leave:0x0 a:acquire:0x40:0x7000 a:write:0x44:0x9000 b:write:0x44:0x9000 a:release:0x48:0x7000 a:enter:0x500 a:leave:0x0 b:enter:0x500 b:leave:0x0
+judged predicted 'a call between the stamps' false a:acquire:0x40:0x7000 a:release:0x40:0x7000 a:write:0x44:0x9000 a:enter:0x500 a:leave:0x0 b:enter:0x500 b:leave:0x0 a:acquire:0x40:0x7000 b:acquire:0x40:0x7100 b:write:0x44:0x9000
+judged predicted 'a third thread hands it on' false a:write:0x44:0x9000 a:acquire:0x40:0x7000 a:release:0x40:0x7000 c:acquire:0x40:0x7000 c:release:0x40:0x7000 c:enter:0x500 c:leave:0x0 b:enter:0x500 b:leave:0x0 b:acquire:0x40:0x7100 b:write:0x44:0x9000
+judged observed 'a third thread comes too late' false a:write:0x44:0x9000 a:acquire:0x40:0x7000 a:release:0x40:0x7000 b:enter:0x500 b:leave:0x0 b:acquire:0x40:0x7100 c:acquire:0x40:0x7000 c:release:0x40:0x7000 c:enter:0x500 c:leave:0x0 b:write:0x44:0x9000
 judged observed 'another function from where it is called' false a:write:0x40:0x9000 a:enter:0x300 a:leave:0x0 b:enter:0x300 b:leave:0x0 b:write:0x44:0x9000
 exit $fail
