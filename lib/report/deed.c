@@ -177,3 +177,28 @@ const char *finding_does(const struct report *r, const struct finding_place *pla
 		return "uses";
 	return place->reads && !strcmp(kind, "writes") ? "reads and writes" : kind;
 }
+
+const char *deed_operation(enum rt_op op)
+{
+	static const char *const words[] = {
+	    [RT_OP_ATOMIC_LOAD] = "atomic load",
+	    [RT_OP_ATOMIC_STORE] = "atomic store",
+	    [RT_OP_ATOMIC_RMW] = "atomic update",
+	    [RT_OP_ATOMIC_CAS] = "atomic exchange",
+	    [RT_OP_ATOMIC_CAS_FAIL] = "failed atomic exchange",
+	    [RT_OP_ACQUIRE_SHARED] = "acquire as a reader",
+	    [RT_OP_WAIT_BEGIN] = "begin of a wait",
+	    [RT_OP_WAIT_END] = "end of a wait",
+	    [RT_OP_BARRIER_ARRIVE] = "arrival",
+	    [RT_OP_BARRIER_LEAVE] = "departure",
+	    [RT_OP_SEM_INIT] = "initialisation",
+	    [RT_OP_SEM_POST] = "post",
+	    [RT_OP_SEM_WAIT] = "wait",
+	    [RT_OP_ONCE_BEGIN] = "begin of an initialisation",
+	    [RT_OP_ONCE_END] = "end of an initialisation",
+	    [RT_OP_ONCE_SEEN] = "wait for an initialisation",
+	    [RT_OP_FORK] = "creation of a thread",
+	    [RT_OP_ALLOC] = "allocation",
+	};
+	return op < sizeof words / sizeof *words && words[op] ? words[op] : rt_op_name(op);
+}

@@ -37,4 +37,7 @@ bool deed_is_stream(const struct report *r, const struct place *allocated);
 /* The number of the descriptor that the event is a call on; -1: it is not. */
 int deed_descriptor(const struct report *r, uint32_t e);
 
+/* The operation in words: "end of a wait" of what trace formats call "wait-end". */
+const char *deed_operation(enum rt_op op);
+
 #endif

@@ -3,6 +3,7 @@
  * has one column for each thread, solid edges for the partial order, and dashed ones for the temporal order along a
  * cell.
  */
+#include "lib/report/deed.h"
 #include "lib/report/formats.h"
 #include "lib/report/subject.h"
 #include "lib/report/utf8.h"
@@ -235,7 +236,7 @@ static bool of_anomaly(const struct drawing *d, uint32_t e)
 static void put_node(const struct drawing *d, uint32_t e, FILE *out)
 {
 	uint32_t number = d->m->events[e].number;
-	fprintf(out, "\t\te%" PRIu32 " [label=\"%" PRIu32 ": %s ", number, number, rt_op_name(model_op(d->m, e)));
+	fprintf(out, "\t\te%" PRIu32 " [label=\"%" PRIu32 ": %s ", number, number, deed_operation(model_op(d->m, e)));
 	put_object(d, e, out);
 	put_position(d, e, out);
 	fprintf(out, "\"%s];\n", of_anomaly(d, e) ? ", style=filled, fillcolor=\"#ffd0d0\", penwidth=2" : "");

@@ -77,7 +77,7 @@ grep -q 'label="[0-9]* more"' long.dot || wrong "what is left out is not said"
 run 1 analyze --every wait.jsonl
 id=$(jq -r '.anomalies[] | select([.events[].event] == [37, 69]) | .id' out)
 run 1 analyze --every --format dot --anomaly "$id" wait.jsonl
-grep -q '	e6 \[label="[0-9]*: wait-end' out || wrong "$id: the end of the wait is not drawn: $(grep label out)"
+grep -q '	e6 \[label="[0-9]*: end of a wait' out || wrong "$id: the end of the wait is not drawn: $(grep label out)"
 
 # A recorded program.
 gcc -g -fsanitize=thread "$top/samples/pecan_fig1.c" -o program && "$racetrace" record -o program.zst ./program >/dev/null

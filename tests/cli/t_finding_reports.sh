@@ -116,6 +116,13 @@ text --anomaly R1 "$tmp/cache.zst"
 prints '^    #0-#[0-9]* std::.* calls within libraries)$'
 text -v --anomaly R1 "$tmp/cache.zst"
 grep -q 'within libraries' "$tmp/out" && { echo "-v: calls left out"; fail=1; }
+# So has the page, where the line opens to them; the numbers of the calls go on behind it.
+timeout 60 "$racetrace" analyze -f html "$tmp/cache.zst" >"$tmp/out"
+grep -A1 '^<li value="[0-9]*"><details><summary>std::[^<]*calls within libraries)</summary>$' "$tmp/out" | grep -q '^<ol start="0">$' || { echo "page: nothing is folded"; fail=1; }
+awk '/^<ol class="stack"/ { on = 1; n = 0 } on && /^<li value=/ { match($0, /[0-9]+/); last = substr($0, RSTART, RLENGTH) } on && /^<ol start=/ { match($0, /[0-9]+/); if (substr($0, RSTART, RLENGTH) != n) wrong++; inner = 1 }
+	on && /^<li>/ { n++ } on && /^<\/ol><\/details>/ { if (n != last + 1) wrong++ } END { exit wrong > 0 || !inner }' "$tmp/out" || { echo "page: the numbers of folded calls"; fail=1; }
+timeout 60 "$racetrace" analyze -v -f html "$tmp/cache.zst" >"$tmp/out"
+grep -q 'within libraries' "$tmp/out" && { echo "page, -v: calls left out"; fail=1; }
 CI=true timeout 60 "$racetrace" analyze -f auto "$tmp/cache.zst" >"$tmp/out"
 prints '^F1 error, observed: '
 CI='' timeout 60 "$racetrace" analyze -f auto "$tmp/cache.zst" >"$tmp/out"

@@ -102,6 +102,11 @@ gcc -g -O1 -fsanitize=thread waits.c -o waits -lpthread || exit 1
 run 0 record -o waits.zst ./waits
 run 1 analyze --format json waits.zst
 holds '[.anomalies[] | [.verdict, .events[1].op, .events[1].waits_for.operation]] | unique == [["proved", "once-seen", "once-seen"], ["proved", "sem-wait", "sem-wait"]]'
+# The names of the operations are those of the trace format; what people read has words.
+for format in text html dot sarif; do
+	"$RACETRACE" analyze --fail-on never --anomalies -f $format waits.zst >said 2>err
+	! grep -qE '(once|sem)-(seen|wait)' said || wrong "$format: $(grep -oE '.{40}(once|sem)-(seen|wait)' said | head -2)"
+done
 holds '[.findings[].title] | any(endswith("main waits for the routine of `once`, which main.1 runs")) and any(endswith("main waits for a post of `done`, which main.1 is to give"))'
 cp out waits.json
 for id in D1 D2; do

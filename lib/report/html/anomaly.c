@@ -1,4 +1,5 @@
 /* An anomaly on the HTML page: its events with their stacks and locks, its schedule, its evidence. */
+#include "lib/report/deed.h"
 #include "lib/report/follows.h"
 #include "lib/report/html/html.h"
 #include "lib/report/waiting.h"
@@ -9,7 +10,7 @@
 
 static void put_operation(const struct page *p, const struct description *d)
 {
-	fputs(rt_op_name(d->event.op), p->out);
+	fputs(deed_operation(d->event.op), p->out);
 	if (description_has_size(d)) {
 		fprintf(p->out, " of %" PRIu64 " bytes", d->event.arg);
 		return;

@@ -174,13 +174,10 @@ static bool put_page(struct page *p)
 /* The page of one report or, if m is not NULL, of several. */
 static enum rt_status write_page(const struct report *r, const struct merge *m, FILE *out, struct rt_error *err)
 {
-	struct pieces frames = {0}, sources = {0};
 	struct html_stacks stacks = {0};
 	bool no_memory = false;
 	struct page p = {.r = r,
 	                 .info = rt_trace_info(r->analysis->trace),
-	                 .frames = &frames,
-	                 .sources = &sources,
 	                 .stacks = &stacks,
 	                 .no_memory = &no_memory,
 	                 .out = out,

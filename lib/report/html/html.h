@@ -3,7 +3,6 @@
 #define LIB_REPORT_HTML_HTML_H
 
 #include "lib/report/findings.h"
-#include "lib/report/pieces.h"
 #include "lib/trace/snippet.h"
 
 struct html_stack;
@@ -18,7 +17,6 @@ struct html_stacks {
 struct page {
 	const struct report *r;
 	const struct rt_trace_info *info;
-	struct pieces *frames, *sources; /* elements of stacks, without and with their source lines */
 	struct html_stacks *stacks;
 	bool *no_memory;
 	FILE *out;

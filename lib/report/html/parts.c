@@ -3,6 +3,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/report/digest.h"
+#include "lib/report/fold.h"
 #include "lib/report/utf8.h"
 
 #include <inttypes.h>
@@ -129,34 +130,6 @@ void html_put_source(const struct page *p, const struct rt_frame *f)
 	fputs("</pre>\n", p->out);
 }
 
-static void put_frames(const struct page *p, uint64_t pc, bool source)
-{
-	size_t n = 0;
-	const struct rt_frame nothing = {.pc = pc}, *known = rt_trace_frames(p->r->analysis->trace, pc, &n);
-	for (size_t k = 0; k < (n ? n : 1); k++) {
-		const struct rt_frame *f = n ? &known[k] : &nothing;
-		fputs("<li>", p->out);
-		html_put_position(p, f);
-		if (source)
-			put_snippet(p, f);
-		fputs("</li>\n", p->out);
-	}
-}
-
-static void make_frames(FILE *out, uint64_t pc, const void *arg)
-{
-	struct page p = *(const struct page *)arg;
-	p.out = out;
-	put_frames(&p, pc, false);
-}
-
-static void make_sources(FILE *out, uint64_t pc, const void *arg)
-{
-	struct page p = *(const struct page *)arg;
-	p.out = out;
-	put_frames(&p, pc, true);
-}
-
 /* A stack that is on the page: others that are equal refer to it. */
 struct html_stack {
 	uint64_t key;
@@ -195,17 +168,57 @@ void html_forget(const struct page *p)
 {
 	HASH_FREE(p->stacks->all);
 	*p->no_memory |= p->r->sources->no_memory;
-	pieces_release(p->frames);
-	pieces_release(p->sources);
+}
+
+struct stack_writer {
+	const struct page *p;
+	size_t first, count; /* only these calls are written */
+	bool source;
+};
+
+static void put_call(void *arg, const struct fold *fold)
+{
+	const struct stack_writer *w = arg;
+	if (fold->first < w->first || fold->first - w->first >= w->count)
+		return;
+	fputs("<li>", w->p->out);
+	html_put_position(w->p, &fold->outer);
+	if (w->source)
+		put_snippet(w->p, &fold->outer);
+	fputs("</li>\n", w->p->out);
+}
+
+struct folded_stack {
+	struct stack_writer calls;
+	const struct description *d;
+};
+
+/* Several calls in one item, which opens to a list of them; the numbers go on behind it. */
+static void put_fold(void *arg, const struct fold *fold)
+{
+	struct folded_stack *s = arg;
+	struct stack_writer inner = {s->calls.p, fold->first, fold->count, false};
+	char name[PLACE_FUNCTION_MAX];
+	if (fold->count == 1) {
+		s->calls.first = fold->first;
+		put_call(&s->calls, fold);
+		return;
+	}
+	place_function(&(struct place){.frame = &fold->outer}, name);
+	fprintf(s->calls.p->out, "<li value=\"%zu\"><details><summary>", fold->first + fold->count - 1);
+	if (fold->outer.function)
+		html_put(s->calls.p, name);
+	fprintf(s->calls.p->out, "%s%zu calls within libraries%s</summary>\n<ol start=\"%zu\">\n",
+	        fold->outer.function ? " (" : "", fold->count, fold->outer.function ? ")" : "", fold->first);
+	fold_stack(s->calls.p->r, s->d, true, put_call, &inner);
+	fputs("</ol></details></li>\n", s->calls.p->out);
 }
 
 static void put_whole_stack(const struct page *p, const struct description *d, unsigned number, bool source)
 {
+	struct folded_stack s = {{p, 0, 1, source}, d};
 	fprintf(p->out, "<ol class=\"stack\" start=\"0\" id=\"stack%u\">\n", number);
-	for (size_t i = 0; i < d->stack_count; i++)
-		if (!pieces_write(source ? p->sources : p->frames, d->stack[i], source ? make_sources : make_frames, p,
-		                  p->out))
-			*p->no_memory = true;
+	fold_stack(p->r, d, p->r->verbose, put_fold, &s);
 	fputs("</ol>\n", p->out);
 	if (d->stack_cut)
 		fputs("<p class=\"dim\">and the calls further out</p>\n", p->out);

@@ -3,6 +3,7 @@
  * threads, an arrow where the next thread goes on. The anomaly's own events stand out, with their lines.
  */
 #include "lib/anomaly/goal.h"
+#include "lib/report/deed.h"
 #include "lib/report/html/html.h"
 #include "lib/report/place.h"
 #include "lib/report/steps.h"
@@ -96,8 +97,9 @@ static void put_event(struct drawing *d, const struct description *event, int x,
 {
 	const struct page *p = d->p;
 	const struct rt_frame *f = place_of_stack(p->r, event->stack, event->stack_count).frame;
-	fprintf(p->out, "<text class=\"own\" x=\"%d\" y=\"%d\">%" PRIu64 ": %s</text><text x=\"%d\" y=\"%d\">", x, y,
-	        event->event.ordinal, rt_op_name(event->event.op), x, y + LINE);
+	fprintf(p->out, "<text class=\"own\" x=\"%d\" y=\"%d\">%" PRIu64 ": ", x, y, event->event.ordinal);
+	put_short(p, deed_operation(event->event.op));
+	fprintf(p->out, "</text><text x=\"%d\" y=\"%d\">", x, y + LINE);
 	if (f && f->file) {
 		put_short(p, subject_basename(f->file));
 		fprintf(p->out, ":%" PRIu32, f->line);

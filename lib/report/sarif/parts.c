@@ -1,4 +1,5 @@
 /* Locations, events in words and schedules of the SARIF report; see sarif.h. */
+#include "lib/report/deed.h"
 #include "lib/report/sarif/sarif.h"
 
 #include "lib/report/place.h"
@@ -154,8 +155,8 @@ void sarif_say_event(const struct report *r, const struct description *d, char *
 	char name[SUBJECT_NAME_MAX] = "";
 	const char *thread = sarif_thread_name(r, d->event.thread);
 	if (description_has_size(d)) {
-		snprintf(out, size, "%s of %" PRIu64 " bytes by thread %.100s, event %" PRIu64, rt_op_name(d->event.op),
-		         d->event.arg, thread, d->event.number);
+		snprintf(out, size, "%s of %" PRIu64 " bytes by thread %.100s, event %" PRIu64,
+		         deed_operation(d->event.op), d->event.arg, thread, d->event.number);
 		return;
 	}
 	if (waiting_op(d)) {
@@ -165,7 +166,7 @@ void sarif_say_event(const struct report *r, const struct description *d, char *
 		return;
 	}
 	place_lock_name(r, d->event.addr, subject_lock_block(d), d, name);
-	snprintf(out, size, "%s of %.200s by thread %.100s, event %" PRIu64, rt_op_name(d->event.op),
+	snprintf(out, size, "%s of %.200s by thread %.100s, event %" PRIu64, deed_operation(d->event.op),
 	         *name ? name : "a lock", thread, d->event.number);
 }
 

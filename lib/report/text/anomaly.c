@@ -2,6 +2,7 @@
  * An anomaly in the text report: a headline, then each side with its stack and locks, then what is known of the
  * variable and the threads, and why it matters.
  */
+#include "lib/report/deed.h"
 #include "lib/report/follows.h"
 #include "lib/report/steps.h"
 #include "lib/report/text/text.h"
@@ -48,12 +49,11 @@ static void put_operation(const struct printer *p, const struct description *d)
 {
 	const char *order = rt_op_is_atomic(d->event.op) ? rt_memory_order_name(d->event.order) : NULL;
 	if (!description_has_size(d)) {
-		fprintf(p->out, "%s of ", rt_op_name(d->event.op));
+		fprintf(p->out, "%s of ", deed_operation(d->event.op));
 		text_put_lock_name(p, d->event.addr, subject_lock_block(d), d);
 		return;
 	}
-	fprintf(p->out, "%s%s", d->event.flags & RT_F_VOLATILE ? "volatile " : "",
-	        d->event.op == RT_OP_ALLOC ? "allocation" : rt_op_name(d->event.op));
+	fprintf(p->out, "%s%s", d->event.flags & RT_F_VOLATILE ? "volatile " : "", deed_operation(d->event.op));
 	if (order)
 		fprintf(p->out, " (%s)", order);
 	if (d->event.flags & RT_F_FREE)
@@ -406,7 +406,7 @@ static void put_order(const struct printer *p, const struct anomaly *anomaly, en
 		fprintf(p->out, "the %s event first: ", name);
 	if (!order || !d[which])
 		return;
-	fputs(rt_op_name(d[which]->event.op), p->out);
+	fputs(deed_operation(d[which]->event.op), p->out);
 	if (lines[which])
 		fprintf(p->out, " of line %" PRIu32, lines[which]);
 	if (d[!which] && d[0]->event.op == d[1]->event.op && lines[0] == lines[1]) {

@@ -1,9 +1,9 @@
 /* Text, positions and stacks of the text report; see text.h. */
 #include "lib/report/text/text.h"
 
+#include "lib/report/fold.h"
 #include "lib/report/place.h"
 #include "lib/report/utf8.h"
-#include "lib/trace/own_code.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -128,73 +128,42 @@ void text_put_snippet(const struct printer *p, int indent, const struct rt_frame
 	free(line);
 }
 
-/* Calls within libraries, which a programmer has no use for: by the one that the program's own code called. */
-static void put_folded(const struct printer *p, int indent, size_t first, size_t count, const struct rt_frame *called)
+/* Calls within libraries: by the one that the program's own code called. */
+static void put_folded(const struct printer *p, int indent, const struct fold *fold)
 {
 	char name[PLACE_FUNCTION_MAX];
-	place_function(&(struct place){.frame = called}, name);
-	fprintf(p->out, "%*s#%zu-#%zu ", indent, "", first, first + count - 1);
-	if (called->function)
+	place_function(&(struct place){.frame = &fold->outer}, name);
+	fprintf(p->out, "%*s#%zu-#%zu ", indent, "", fold->first, fold->first + fold->count - 1);
+	if (fold->outer.function)
 		text_put_styled(p, BOLD, name);
-	fprintf(p->out, "%s%zu calls within libraries%s\n", called->function ? " (" : "", count,
-	        called->function ? ")" : "");
+	fprintf(p->out, "%s%zu calls within libraries%s\n", fold->outer.function ? " (" : "", fold->count,
+	        fold->outer.function ? ")" : "");
 }
 
-/* The frames of a stack, as they are printed: those of libraries wait, as there may be more. */
-struct frames {
+struct stack_printer {
 	const struct printer *p;
 	int indent;
-	size_t index;   /* of the next one */
-	size_t waiting; /* number of frames that wait */
-	const struct rt_frame *last;
-	bool last_inlined;
+	bool source; /* the line of the first call of the program's own is still to be shown */
 };
 
-static void put_waiting(struct frames *f)
+static void put_fold(void *arg, const struct fold *fold)
 {
-	if (f->waiting == 1)
-		text_put_frame(f->p, f->index - 1, f->indent, f->last, f->last_inlined);
-	else if (f->waiting)
-		put_folded(f->p, f->indent, f->index - f->waiting, f->waiting, f->last);
-	f->waiting = 0;
-}
-
-static void put_next(struct frames *f, const struct rt_frame *frame, bool inlined)
-{
-	bool folds = !f->p->r->verbose && frame_is_library(frame);
-	if (!folds)
-		put_waiting(f);
-	f->last = frame;
-	f->last_inlined = inlined;
-	f->index++;
-	f->waiting++;
-	if (!folds)
-		put_waiting(f);
+	struct stack_printer *s = arg;
+	if (fold->count > 1) {
+		put_folded(s->p, s->indent, fold);
+		return;
+	}
+	text_put_frame(s->p, fold->first, s->indent, &fold->outer, fold->inlined);
+	if (s->source && fold->outer.file && (!fold->library || s->p->r->verbose)) {
+		text_put_snippet(s->p, s->indent, &fold->outer);
+		s->source = false;
+	}
 }
 
 void text_put_stack(const struct printer *p, const struct description *d, int indent, bool source)
 {
-	size_t depth = d ? d->stack_count : 0, n = 0;
-	struct frames f = {.p = p, .indent = indent};
-	bool shown = !source;
-	while (depth > 1 && (rt_trace_frames(p->r->analysis->trace, d->stack[depth - 1], &n), n == 0))
-		depth--;
-	for (size_t i = 0; i < depth; i++) {
-		const struct rt_frame unknown = {.pc = d->stack[i]};
-		const struct rt_frame *frames = rt_trace_frames(p->r->analysis->trace, d->stack[i], &n);
-		for (size_t k = 0; k < n; k++) {
-			put_next(&f, &frames[k], k + 1 < n);
-			if (!shown && !f.waiting && frames[k].file) {
-				text_put_snippet(p, indent, &frames[k]);
-				shown = true;
-			}
-		}
-		if (!n) {
-			put_next(&f, &unknown, false);
-			put_waiting(&f);
-		}
-	}
-	put_waiting(&f);
+	struct stack_printer s = {p, indent, source};
+	fold_stack(p->r, d, p->r->verbose, put_fold, &s);
 	if (d && d->stack_cut)
 		fprintf(p->out, "%*s... and the calls further out\n", indent, "");
 }
