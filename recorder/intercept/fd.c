@@ -21,7 +21,6 @@
 #include <sys/stat.h>
 
 static _Atomic bool any_full;      /* a writer found no room */
-static _Atomic bool has_children;  /* which end when something has come to them */
 static _Atomic bool files_watched; /* some descriptor reports changes of files */
 
 /* Its entry if it is open and recorded, else NULL. A descriptor that was closed may have been opened again unseen. */
@@ -199,22 +198,14 @@ void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintpt
 		rt_emit_sync(RT_OP_HB_BEFORE, object, 0, pc, 0);
 	if (rt_fd_is_file(fd))
 		rt_fd_files_change(pc);
-	else if (object != RT_FD_NONE && atomic_load_explicit(&has_children, memory_order_relaxed))
-		rt_emit_sync(RT_OP_HB_BEFORE, RT_FD_CHILDREN, 0, pc, 0);
+	else if (object != RT_FD_NONE)
+		rt_children_told(pc);
 }
-
-/* The child may have descriptors of this process. */
-static void forks(void)
-{
-	atomic_store_explicit(&has_children, true, memory_order_relaxed);
-}
-RT_CALL_AT(RT_AT_FORK, forks);
 
 void rt_child_ended(uintptr_t pc)
 {
 	rt_signals_seen(pc);
-	if (atomic_load_explicit(&has_children, memory_order_relaxed) && rt_recording())
-		rt_emit_sync(RT_OP_HB_AFTER, RT_FD_CHILDREN, 0, pc, 0);
+	rt_children_heard(pc);
 }
 
 /*
@@ -355,10 +346,13 @@ void rt_fd_received(int fd, bool got, uintptr_t pc)
 	if (!rt_recording())
 		return;
 	uint64_t object = got ? rt_fd_object(fd, false, NULL, 0) : RT_FD_NONE;
-	if (object != RT_FD_NONE)
-		after(object, RT_FD_NONE, 0, pc);
-	else
+	if (object == RT_FD_NONE) {
 		rt_emit_time();
+		return;
+	}
+	after(object, RT_FD_NONE, 0, pc);
+	if (!rt_fd_is_file(fd) && !rt_fd_own(rt_fd_since(fd, true)))
+		rt_children_heard(pc);
 }
 
 static bool is_broken(void)

@@ -260,10 +260,10 @@ LIBRARY(int, mq_setattr, 3, (mqd_t, fd, const struct mq_attr *, from, struct mq_
 /* System V: message queues, semaphores, shared memory */
 KERNEL(int, msgsnd, SYS_msgsnd, 4, (int, id, const void *, message, size_t, size, int, flags),
        IN_N(message, size + sizeof(long));
-       BEFORE(rt_message_queue(id)); LEAVES; AWAITS(MESSAGE), RETURNS; BLOCKS)
+       BEFORE(rt_message_queue(id)); rt_children_told(pc); LEAVES; AWAITS(MESSAGE), RETURNS; BLOCKS)
 KERNEL(ssize_t, msgrcv, SYS_msgrcv, 5, (int, id, void *, message, size_t, size, long, type, int, flags), LEAVES;
        AWAITS(MESSAGE), RETURNS; BLOCKS;
-       WHEN(r >= 0, AFTER(rt_message_queue(id)); OUT_N(message, (size_t)r + sizeof(long))))
+       WHEN(r >= 0, AFTER(rt_message_queue(id)); rt_children_heard(pc); OUT_N(message, (size_t)r + sizeof(long))))
 KERNEL(int, semop, SYS_semop, 3, (int, id, struct sembuf *, operations, size_t, n), IN_N(operations, n * 6);
        rt_semaphores_before(id, operations, n, pc); LEAVES_UNLESS(rt_semaphores_by_turns(id, operations, n, NULL, pc));
        AWAITS(SEMAPHORE), RETURNS; BLOCKS; if (r == 0) rt_semaphores_after(id, operations, n, pc))

@@ -294,6 +294,7 @@ void rt_semaphores_before(int id, const struct sembuf *operations, size_t n, uin
 	for (size_t i = 0; i < n && rt_recording(); i++)
 		if (operations[i].sem_op)
 			before(semaphore(id, operations[i].sem_num, operations[i].sem_op < 0), pc);
+	rt_children_told(pc);
 }
 
 void rt_semaphores_after(int id, const struct sembuf *operations, size_t n, uintptr_t pc)
@@ -301,6 +302,7 @@ void rt_semaphores_after(int id, const struct sembuf *operations, size_t n, uint
 	for (size_t i = 0; i < n && rt_recording(); i++)
 		if (operations[i].sem_op <= 0)
 			after(semaphore(id, operations[i].sem_num, operations[i].sem_op == 0), pc);
+	rt_children_heard(pc);
 }
 
 void rt_semaphores_seen(int id, int number, bool all, uintptr_t pc)

@@ -74,11 +74,28 @@ bool rt_sem_is_zero(uint64_t semaphore)
 	return !rt_place_twice && RT_REAL(sem_getvalue)((sem_t *)(uintptr_t)semaphore, &now) == 0 && now <= 0;
 }
 
+/* How glibc begins a sem_t: may another process post? */
+struct glibc_semaphore {
+#if __SIZEOF_POINTER__ == 8
+	uint64_t data;
+#else
+	unsigned value;
+#endif
+	int shared;
+};
+
+static bool is_shared(const sem_t *sem)
+{
+	return ((const struct glibc_semaphore *)(const void *)sem)->shared;
+}
+
 static void waited(sem_t *sem, int result, uintptr_t pc, unsigned flags)
 {
 	int now;
 	if (result == 0)
 		rt_emit_use(RT_OP_SEM_WAIT, sem, 0, pc, flags);
+	if (result == 0 && is_shared(sem))
+		rt_children_heard(pc);
 	if (result == 0 && RT_UNLIKELY(rt_controlled) && RT_REAL(sem_getvalue)(sem, &now) == 0 && now <= 0)
 		rt_turn_took_last((uintptr_t)sem);
 }
@@ -121,6 +138,8 @@ RT_INTERPOSE(int, sem_post, (sem_t * sem))
 	int now;
 	if (rt_recording() && RT_REAL(sem_getvalue)(sem, &now) == 0 && now < INT_MAX) /* else it will fail: EOVERFLOW */
 		rt_emit_use(RT_OP_SEM_POST, sem, 0, RT_PC, 0);
+	if (is_shared(sem))
+		rt_children_told(RT_PC);
 	return RT_REAL(sem_post)(sem);
 }
 
@@ -133,21 +152,6 @@ RT_INTERPOSE(int, sem_trywait, (sem_t * sem))
 		rt_try_failed(RT_OP_SEM_WAIT, sem, RT_PC);
 	waited(sem, result, RT_PC, RT_F_TIMED);
 	return result;
-}
-
-/* How glibc begins a sem_t: may another process post? */
-struct glibc_semaphore {
-#if __SIZEOF_POINTER__ == 8
-	uint64_t data;
-#else
-	unsigned value;
-#endif
-	int shared;
-};
-
-static unsigned is_shared(const sem_t *sem)
-{
-	return ((const struct glibc_semaphore *)(const void *)sem)->shared ? RT_F_TIMED | RT_HOW_SHARED : 0;
 }
 
 /* 0: it was taken at once, as the real functions begin, which act upon a cancellation first. Leaves errno alone. */
@@ -173,7 +177,7 @@ static int as_result(int error)
 #define SEM_WAIT(name, parameters, arguments, flags, when)                                                             \
 	RT_INTERPOSE(int, name, parameters)                                                                            \
 	{                                                                                                              \
-		unsigned how = (flags) | is_shared(sem);                                                               \
+		unsigned how = (flags) | (is_shared(sem) ? RT_F_TIMED | RT_HOW_SHARED : 0);                            \
 		int result = as_result(RT_BLOCKING_UNLESS(take(sem, RT_PC), EAGAIN, RT_OP_SEM_WAIT, sem, how, when,    \
 		                                          RT_PC, RT_REAL(name) arguments));                            \
 		waited(sem, result, RT_PC, how &RT_F_TIMED);                                                           \

@@ -157,6 +157,13 @@ void rt_signal_received(int sig, uintptr_t pc);
 void rt_signals_seen(uintptr_t pc);
 bool rt_signal_restarts(int sig); /* true if a call that a handler of the signal interrupts goes on behind it */
 
+/*
+ * Happens-before through other processes (fork.c), once this one has made any: before one may hear of what this thread
+ * did; after one may have told what it heard.
+ */
+void rt_children_told(uintptr_t pc);
+void rt_children_heard(uintptr_t pc);
+
 /* Thread lifecycle (thread.c): used by pthread_create, C11 threads and libgomp's threads alike. */
 struct rt_private; /* what a parent hands to its child */
 /* The C library is making a thread for this one: what it frees is its own. */

@@ -295,6 +295,7 @@ void rt_signal_sent(int sig, uintptr_t pc)
 		return;
 	atomic_fetch_or_explicit(&sent, BIT(sig), memory_order_relaxed);
 	rt_emit_sync(RT_OP_HB_BEFORE, RT_OBJECT_SIGNAL + (uint64_t)sig, 0, pc, 0);
+	rt_children_told(pc);
 }
 
 void rt_timer_set(uintptr_t pc)
@@ -315,6 +316,7 @@ void rt_signal_received(int sig, uintptr_t pc)
 		rt_emit_sync(RT_OP_HB_AFTER, RT_OBJECT_SIGNAL + (uint64_t)sig, 0, pc, 0);
 	if (atomic_load_explicit(&timed, memory_order_relaxed))
 		rt_emit_sync(RT_OP_HB_AFTER, RT_OBJECT_TIMER, 0, pc, 0);
+	rt_children_heard(pc);
 }
 
 /* Any pending signal may be the one that was seen, and any may have ended a child. */

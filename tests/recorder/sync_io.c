@@ -69,6 +69,6 @@ int main(void)
 {
 	NAME(fds), NAME(pair), NAME(out), NAME(in);
 	NAME_AT(out + 16, "out+16");
-	NAME_AT(9, "pair-object"), NAME_AT(10, "counter-object");
+	NAME_AT(8, "pair-object"), NAME_AT(9, "counter-object");
 	return exchange();
 }
