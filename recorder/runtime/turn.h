@@ -114,7 +114,8 @@ unsigned rt_turn_waiters(unsigned op, uint64_t object);
 
 /* What an atomic operation, or a try that failed, saw: a thread that always sees the same spins. */
 void rt_turn_saw(uint64_t object, uint64_t value, uintptr_t pc);
-/* What the clock says: *to, unless time is logical (RT_CONTROL_FIX_TIME). Each look takes a moment of that. */
+/* What the clock says: *to, and the pauses that took no time; or logical time (RT_CONTROL_FIX_TIME), of which each look
+ * takes a moment. */
 void rt_turn_clock(clockid_t clock, struct timespec *to);
 /* Lets other threads run first, if any can. */
 void rt_turn_yield(uintptr_t pc);

@@ -428,11 +428,12 @@ static struct rt_task *beside(struct rt_task *const *enabled, unsigned n)
  */
 static bool spins_forever(const state_t *s, const struct rt_task *task)
 {
-	enum { SPIN_NS = 250000000 };
+	enum { SPIN_NS = 250000000, TURN_STEPS = 16 }; /* TURN_STEPS: of a spin that also looks at plain variables */
 	static RT_OF_RUN uint64_t began, step, mark;
 	static RT_OF_RUN const state_t *spinner;
 
-	if (spinner != s || step != rt_follow_plan->step || mark != s->mark || task->yielded_at + 1 != rt_sched.steps) {
+	if (spinner != s || step != rt_follow_plan->step || mark != s->mark ||
+	    rt_sched.steps - task->yielded_at > TURN_STEPS) {
 		spinner = s;
 		step = rt_follow_plan->step;
 		mark = s->mark;

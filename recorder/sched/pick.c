@@ -10,32 +10,66 @@
 
 #define YIELD_STEPS 4096u /* for which a thread that yielded waits for others at most */
 
+static bool keeps_from(const struct rt_task *other, const struct rt_task *t)
+{
+	return other != t && other->data != t->data &&
+	       rt_sched_keeps(other, rt_step_lock(&t->next), t->next.op == RT_OP_ACQUIRE_SHARED);
+}
+
 /* True if another thread holds it, by what events say; a thread may hold it unseen, or have released it unseen. */
 bool rt_sched_is_held(const struct rt_task *t)
 {
-	bool shared = t->next.op == RT_OP_ACQUIRE_SHARED;
-
 	if (t->next.op == RT_OP_JOIN)
 		return rt_sched_task((uint32_t)t->next.object) != NULL;
 	for (const struct rt_task *other = rt_sched.first; other; other = other->after)
-		if (other != t && other->data != t->data && rt_sched_keeps(other, rt_step_lock(&t->next), shared))
+		if (keeps_from(other, t))
 			return true;
 	return false;
 }
 
-static bool is_enabled(const struct rt_task *t, bool held)
+/* The tasks that hold locks: mostly few, where a hundred may wait for one. */
+struct holders {
+	const struct rt_task *tasks[8];
+	unsigned count;
+};
+
+static struct holders find_holders(void)
+{
+	struct holders h = {.count = 0};
+
+	for (const struct rt_task *t = rt_sched.first; t; t = t->after)
+		if (t->data && t->data->held_count) {
+			if (h.count < sizeof h.tasks / sizeof *h.tasks)
+				h.tasks[h.count] = t;
+			h.count++;
+		}
+	return h;
+}
+
+static bool is_held(const struct rt_task *t, const struct holders *h)
+{
+	if (t->next.op == RT_OP_JOIN || h->count > sizeof h->tasks / sizeof *h->tasks)
+		return rt_sched_is_held(t);
+	for (unsigned i = 0; i < h->count; i++)
+		if (keeps_from(h->tasks[i], t))
+			return true;
+	return false;
+}
+
+static bool is_enabled(const struct rt_task *t, bool held, const struct holders *h)
 {
 	if (t->state != RT_READY || (t->yielded && rt_sched.steps - t->yielded_at < YIELD_STEPS))
 		return false;
-	return held || t->interrupted || !t->next.blocks || !rt_sched_is_held(t);
+	return held || t->interrupted || !t->next.blocks || !is_held(t, h);
 }
 
 static unsigned gather(bool held)
 {
+	struct holders h = find_holders();
 	unsigned n = 0;
 
 	for (struct rt_task *t = rt_sched.first; t; t = t->after)
-		if (is_enabled(t, held))
+		if (is_enabled(t, held, &h))
 			rt_sched.enabled[n++] = t;
 	return n;
 }

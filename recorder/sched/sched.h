@@ -23,6 +23,7 @@ struct rt_sched {
 	int32_t dying;           /* kernel's number of a thread that has ended and may not be gone yet; 0: none */
 	uint64_t steps, chance;  /* chance: the step at which all were last told to try again */
 	uint64_t now, next_wake; /* virtual time, ns; next_wake UINT64_MAX: none */
+	uint64_t skipped;        /* by which the program's clocks are ahead of the system's, ns */
 	uint64_t random;
 	uint32_t alarm;     /* futex word of the watcher: counted up when it has to look at once */
 	bool watched;       /* there is one */
@@ -53,6 +54,8 @@ bool rt_sched_tick(uint64_t ns);
 bool rt_sched_jump(void);
 /* What the kernel says the time is, ns. By a system call: a wrapped or intercepted function would be a step. */
 uint64_t rt_sched_real_ns(clockid_t clock);
+/* The program's clocks go on to where such a wait would end. */
+void rt_sched_skip(struct rt_until until);
 /* The task's wait, which is about to begin, ends at this time. */
 void rt_sched_set_alarm(struct rt_task *t, struct rt_until until);
 /* What the step takes: the object, or the mutex at the end of a wait. */

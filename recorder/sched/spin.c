@@ -118,7 +118,9 @@ void rt_turn_saw(uint64_t object, uint64_t value, uintptr_t pc)
 static void sleep_until(struct rt_until until, uintptr_t pc, bool skips)
 {
 	rt_turn_step(RT_OP_NONE, 0, 0, pc, RT_F_TIMED, false);
-	if (!skips)
+	if (skips)
+		rt_sched_skip(until);
+	else
 		rt_turn_block(RT_OP_NONE, 0, until, true);
 }
 

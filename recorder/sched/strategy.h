@@ -60,6 +60,7 @@ struct rt_task {
 	uint64_t yielded_at;        /* step */
 	uint64_t paused_at;         /* changes of threads when it last paused, plus one */
 	uint64_t wakes, wakes_real; /* RT_BLOCKED: virtual and real time, ns, at which the wait ends; 0: never */
+	uint64_t due;               /* the same by the program's clock; only if there is one */
 	struct pollfd *fds;         /* RT_BLOCKED: for one of these to be ready; NULL: not */
 	unsigned fd_count;
 	bool shares; /* RT_BLOCKED: it tries again and again, for another process may give what it waits for */

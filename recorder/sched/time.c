@@ -1,6 +1,7 @@
 /*
  * Time by turns. It passes with steps and quanta, and where all threads that are left pause it jumps to the end of the
- * first pause.
+ * first pause. So a wait may be over before its time. A program that looks at a clock is not to see that: its clocks
+ * are ahead of the system's by what was skipped.
  */
 #include "recorder/sched/sched.h"
 
@@ -31,10 +32,44 @@ static bool time_is_logical(void)
 	return rt_sched.control->flags & RT_CONTROL_FIX_TIME;
 }
 
+/* By how much the program's clock is ahead, ns. */
+static uint64_t skipped(clockid_t clock)
+{
+	bool of_processor = clock < 0 || clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
+
+	return of_processor ? 0 : __atomic_load_n(&rt_sched.skipped, __ATOMIC_RELAXED);
+}
+
+static uint64_t program_ns(clockid_t clock)
+{
+	return rt_sched_real_ns(clock) + skipped(clock);
+}
+
+/* A wait that ends then is over now. */
+static void skip_to(uint64_t due)
+{
+	uint64_t now = program_ns(CLOCK_MONOTONIC);
+
+	if (due > now)
+		__atomic_fetch_add(&rt_sched.skipped, due - now, __ATOMIC_RELAXED);
+}
+
+static void add_skipped(clockid_t clock, struct timespec *to)
+{
+	uint64_t ns = skipped(clock) + (uint64_t)to->tv_nsec;
+
+	to->tv_sec += (time_t)(ns / SECOND_NS);
+	to->tv_nsec = (long)(ns % SECOND_NS);
+}
+
 void rt_turn_clock(clockid_t clock, struct timespec *to)
 {
-	if (!rt_thread.task || !to || !time_is_logical())
+	if (!rt_thread.task || !to)
 		return;
+	if (!time_is_logical()) {
+		add_skipped(clock, to);
+		return;
+	}
 	rt_busy_begin();
 	rt_sched_lock();
 	rt_sched_tick(RT_STEP_NS);
@@ -61,7 +96,7 @@ static uint64_t duration(struct rt_until until)
 		now = logical_ns(until.clock);
 		return at > now ? at - now : 0;
 	}
-	now = rt_sched_real_ns(until.clock);
+	now = program_ns(until.clock);
 	left = at > now ? at - now : 0;
 	uint64_t unit = left < 10 * (uint64_t)COARSE ? FINE : COARSE;
 	return (left + unit - 1) / unit * unit;
@@ -76,6 +111,13 @@ void rt_sched_set_alarm(struct rt_task *t, struct rt_until until)
 	uint64_t ns = duration(until);
 	t->wakes = rt_sched.now + ns + 1;
 	t->wakes_real = rt_sched_real_ns(CLOCK_MONOTONIC) + ns;
+	t->due = t->wakes_real + rt_sched.skipped;
+}
+
+void rt_sched_skip(struct rt_until until)
+{
+	if (!time_is_logical())
+		skip_to(program_ns(CLOCK_MONOTONIC) + duration(until));
 }
 
 void rt_sched_unblock(struct rt_task *t)
@@ -93,6 +135,8 @@ static void time_is_up(struct rt_task *t)
 {
 	rt_sched_unblock(t);
 	t->timed_out = true;
+	if (!time_is_logical())
+		skip_to(t->due);
 }
 
 bool rt_sched_tick(uint64_t ns)

@@ -195,6 +195,60 @@ ends foreign came
 ends forked $'3\n7'
 ends clock 1000000005 --fix-time
 
+# Pauses that take no time have passed by the program's clocks, also where they are nothing to the strategy; and a time that is computed from them is one to wait for.
+cat >slept.c <<'END'
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static sem_t never;
+static double at(clockid_t clock)
+{
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+static void *waits(void *arg)
+{
+	struct timespec t;
+	double began = at(CLOCK_MONOTONIC);
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_sec += 40;
+	int result = sem_timedwait(&never, &t);
+	double took = at(CLOCK_MONOTONIC) - began;
+	if (!result || took < 39.99 || took > 300)
+		printf("a wait of 40 s took %f s\n", took);
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+	struct timeval before, after;
+	double since = at(CLOCK_MONOTONIC), day = at(CLOCK_REALTIME), work = at(CLOCK_PROCESS_CPUTIME_ID);
+	time_t second = time(NULL);
+	gettimeofday(&before, NULL);
+	pthread_create(&thread, NULL, waits, NULL);
+	sleep(30);
+	usleep(500000);
+	gettimeofday(&after, NULL);
+	if (at(CLOCK_MONOTONIC) - since < 30.5 || at(CLOCK_REALTIME) - day < 30.5 || time(NULL) - second < 30 || after.tv_sec - before.tv_sec < 30)
+		puts("the clocks are behind");
+	if (at(CLOCK_PROCESS_CPUTIME_ID) - work > 25)
+		puts("pauses count as work");
+	pthread_join(thread, NULL);
+	return 0;
+}
+END
+build slept.c slept
+for strategy in random coverage pct racefuzzer; do
+	begin=$SECONDS
+	timeout 60 "$RACETRACE" record --serial=1 --strategy=$strategy -o w.zst ./slept >out 2>err </dev/null || wrong "slept by $strategy: status $?"
+	[ ! -s out ] || wrong "slept by $strategy: $(cat out)"
+	[ $((SECONDS - begin)) -lt 25 ] || wrong "slept by $strategy takes real time"
+done
+
 # outcome WHAT END STATUS SIGNAL: how the run ends.
 outcome() {
 	timeout 300 "$RACETRACE" record --serial --outcome=outcome.json -o w.zst ./waits "$1" >out 2>err </dev/null

@@ -380,4 +380,65 @@ for seed in 1 2 3 4 5 6; do
 	run 1 explore --runs 10 --seed $seed -f json -- ./between
 	holds 'any(.findings[]; .kinds == ["crash"])'
 done
+
+# A ring whose threads spin on an atomic variable and look at a plain one meanwhile: such a run ended by its time where the thread that came first spun.
+program ring <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+enum { EACH = 3, PLAYERS = 3 };
+struct ring {
+	unsigned long room;
+	atomic_ulong turns[2], head, tail;
+};
+static atomic_int begun;
+static void wait_for(struct ring *r, unsigned long ticket, unsigned long half)
+{
+	while (ticket / r->room * 2 + half != atomic_load_explicit(&r->turns[ticket % r->room], memory_order_acquire))
+		continue;
+}
+static void *put(void *arg)
+{
+	struct ring *r = arg;
+	while (!atomic_load(&begun))
+		continue;
+	for (int i = 0; i < EACH; i++) {
+		unsigned long ticket = atomic_fetch_add(&r->head, 1);
+		wait_for(r, ticket, 0);
+		atomic_store(&r->turns[ticket % r->room], ticket / r->room * 2 + 1);
+	}
+	return NULL;
+}
+static void *take(void *arg)
+{
+	struct ring *r = arg;
+	while (!atomic_load(&begun))
+		continue;
+	for (int i = 0; i < EACH; i++) {
+		unsigned long ticket = atomic_fetch_add(&r->tail, 1);
+		wait_for(r, ticket, 1);
+		atomic_store(&r->turns[ticket % r->room], ticket / r->room * 2 + 2);
+	}
+	return NULL;
+}
+int main(void)
+{
+	pthread_t t[2 * PLAYERS];
+	struct ring *r = calloc(1, sizeof *r);
+	r->room = 2;
+	for (int i = 0; i < PLAYERS; i++) {
+		pthread_create(&t[i], NULL, put, r);
+		pthread_create(&t[PLAYERS + i], NULL, take, r);
+	}
+	atomic_store(&begun, 1);
+	for (int i = 0; i < 2 * PLAYERS; i++)
+		pthread_join(t[i], NULL);
+	free(r);
+	return 0;
+}
+C
+for seed in 2 3; do
+	run 0 explore --runs 8 --seed $seed -f json -- ./ring
+	holds 'all(.runs[]; .end == "exit status 0") and .findings == []'
+done
 exit $fail
