@@ -256,15 +256,19 @@ static uint64_t waited(void)
 	return now - since;
 }
 
-/* True if what is left of the step is only what the thread tells others. */
-static bool only_tells(const struct rt_plan_step *step, const state_t *s)
+/* True if what is left of the step is only what the thread tells others, or, with accesses, those at which the schedule
+ * only changes threads. */
+static bool only_tells(const struct rt_plan_step *step, const state_t *s, bool accesses)
 {
 	const struct rt_plan_mark *marks = PART(const struct rt_plan_mark, marks) + thread_of(s)->first_mark;
 
-	for (uint64_t i = s->mark; i < step->mark; i++)
-		if (PART(const struct rt_plan_site, sites)[marks[i].site].op != RT_OP_HB_BEFORE)
+	for (uint64_t i = s->mark; i < step->mark; i++) {
+		unsigned op = PART(const struct rt_plan_site, sites)[marks[i].site].op;
+
+		if (op != RT_OP_HB_BEFORE && !(accesses && rt_follow_is_plain(op) && !rt_follow_is_goal(s, i)))
 			return false;
-	return true;
+	}
+	return !ends_at_goal(step, s);
 }
 
 /*
@@ -273,7 +277,7 @@ static bool only_tells(const struct rt_plan_step *step, const state_t *s)
  */
 static bool tells_later(const struct rt_plan_step *step, const state_t *s, const struct rt_task *task)
 {
-	return is_polled(task) && waited() >= ALONE_NS && !ends_at_goal(step, s) && only_tells(step, s);
+	return is_polled(task) && waited() >= ALONE_NS && only_tells(step, s, false);
 }
 
 /*
@@ -473,8 +477,9 @@ static struct rt_task *planned(struct rt_task *const *enabled, unsigned n)
 		bool comes = comes_by_itself(s, task);
 
 		if (!task && s->task != RT_PLAN_NONE) { /* it has ended */
-			/* Whether it had memory of its own, of which it tells with its end, may differ. */
-			if (past_marks(s) || (only_tells(step, s) && !ends_at_goal(step, s)))
+			/* Whether it had memory of its own, of which it tells with its end, may differ. So may which of
+			 * a library's threads frees what they share. */
+			if (past_marks(s) || only_tells(step, s, true))
 				rt_follow_plan->step++;
 			else
 				diverged(s, NULL);

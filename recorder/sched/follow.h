@@ -68,6 +68,8 @@ bool rt_follow_is_at(const struct rt_plan_site *site, const struct rt_step *e);
 bool rt_follow_is_plain(unsigned op);
 /* True if both are about to access the same memory, one of them to write it, and not both by atomic operations. */
 bool rt_follow_pending(const struct rt_task *a, const struct rt_task *b);
+/* True if the mark is an event of the goal. */
+bool rt_follow_is_goal(const state_t *s, uint64_t mark);
 /* Operations that differ only in what comes of them are one. */
 unsigned rt_follow_class(unsigned op);
 

@@ -188,7 +188,7 @@ static bool is_atomic(unsigned op)
 	return op >= RT_OP_ATOMIC_LOAD && op <= RT_OP_ATOMIC_CAS_FAIL;
 }
 
-static bool is_goal_mark(const state_t *s, uint64_t mark)
+bool rt_follow_is_goal(const state_t *s, uint64_t mark)
 {
 	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++)
 		if (rt_follow_plan->goals[i].thread == (uint32_t)(s - states()) &&
@@ -214,7 +214,7 @@ static uint64_t skipped(state_t *s, const struct rt_step *e)
 			s->mark = here;
 			return n;
 		}
-		bool plain = rt_follow_is_plain(op) && !is_goal_mark(s, s->mark); /* of such a turn */
+		bool plain = rt_follow_is_plain(op) && !rt_follow_is_goal(s, s->mark); /* of such a turn */
 
 		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_HB_BEFORE && op != RT_OP_FORK &&
 		    !is_atomic(op) && !plain)
@@ -283,7 +283,7 @@ static uint64_t left_out(state_t *s, const struct rt_step *e)
 			found = true;
 			break;
 		}
-		if (is_goal_mark(s, s->mark) || !may_be_beside(op))
+		if (rt_follow_is_goal(s, s->mark) || !may_be_beside(op))
 			break;
 		if (op == RT_OP_ACQUIRE || op == RT_OP_ACQUIRE_SHARED) {
 			if (depth == OPEN_MOST)

@@ -97,6 +97,38 @@ for variable in zero woken raw; do
 	run 0 replay --attempts 1 --resolve first --anomaly "$(jq -r ".anomalies[] | select(.variable.name == \"$variable\") | .id" kernel.json | head -n 1)" -f json kernel.zst
 	holds '[.anomalies[].replay | select(.)] | length == 1 and .[0].outcome == "confirmed"'
 done
+# --- A thread that ends without an access at which the schedule only changes threads, as where a library's threads free what they share.
+cat >lacks.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static int shared, shown;
+static void *last(void *unused)
+{
+	if (access("tick", F_OK) == 0)
+		shown = 1;
+	return unused;
+}
+static void *adds(void *unused) { shared++; return unused; }
+int main(void)
+{
+	pthread_t t[3];
+	pthread_create(&t[0], NULL, last, NULL);
+	usleep(1000);
+	for (int i = 1; i < 3; i++)
+		pthread_create(&t[i], NULL, adds, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+END
+compiled lacks lacks.c
+touch tick
+run 0 record --serial=1 -o lacks.zst ./lacks
+run 0 analyze -f json --fail-on never lacks.zst
+jq '.anomalies[] | select(.schedule) | .schedule | .steps = [{thread: "main", from: 1, to: 6}, {thread: "main.1", from: 1, to: 6}, {thread: "main", from: 7, to: 14}] + .steps[1:]' out >lacks.json
+rm tick
+run 0 replay --attempts 1 --resolve first --trace lacks.zst lacks.json -- ./lacks
+holds '.outcome == "confirmed"'
 # --- A task on a stack that is not its thread's is part of that thread, by turns as well, and the slot that it was to have is free.
 cat >stacks.c <<'END'
 #include <omp.h>
