@@ -89,6 +89,8 @@ void say_variable(const struct report *r, struct text *t, const struct finding *
 		say(t, "the vtable pointer of ");
 	if (descriptor >= 0)
 		say(t, "descriptor %d", descriptor);
+	else if (f->member[0] && !f->pointed)
+		say(t, "`%s`", f->member);
 	else if (f->written[0])
 		say(t, f->pointed ? "the memory at `%s`" : "`%s`", f->written);
 	else if (f->called[0])

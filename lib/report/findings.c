@@ -2,7 +2,9 @@
 #include "lib/report/findings.h"
 
 #include "lib/report/baseline.h"
+#include "lib/report/declaration.h"
 #include "lib/report/digest.h"
+#include "lib/report/finding_variable.h"
 #include "lib/report/follows.h"
 #include "lib/report/joining.h"
 #include "lib/report/suppress.h"
@@ -54,15 +56,25 @@ static const struct held_lock *held_in(const struct joining *j, const struct fin
 	return NULL;
 }
 
+/* A held lock for people. written: as the source has it. */
+static void name_held(const struct joining *j, const struct held_lock *held, char written[SUBJECT_NAME_MAX],
+                      char words[SUBJECT_NAME_MAX])
+{
+	char member[EXPRESSION_MAX];
+	place_held_name(j->r, held, written);
+	bool known = written[0] && declaration_of_lock(j->r, place_taken(j->r, held), written, member);
+	snprintf(words, SUBJECT_NAME_MAX, "%s", known ? member : written);
+}
+
 static void name_guard(const struct joining *j, struct finding *f)
 {
 	uint64_t addr = j->m->objects[f->guard.lock].addr;
 	const struct held_lock *held = held_in(j, f, addr);
 	subject_object_name(j->r, addr, held ? &held->block : NULL, f->guard_name);
+	snprintf(f->guard_written, sizeof f->guard_written, "%s", f->guard_name);
+	snprintf(f->guard_words, sizeof f->guard_words, "%s", f->guard_name);
 	if (held)
-		place_held_name(j->r, held, f->guard_words);
-	else
-		snprintf(f->guard_words, sizeof f->guard_words, "%s", f->guard_name);
+		name_held(j, held, f->guard_written, f->guard_words);
 }
 
 /*
@@ -118,7 +130,8 @@ static void find_lacking(const struct joining *j, struct finding *f)
 		uint32_t lock = lock_at(j->m, model_lockset_of(j->m, a->events[!s]), innermost->addr);
 		if (lock == MODEL_NONE || !may_be_guard(j, f, a->events[!s], lock))
 			continue;
-		place_held_name(j->r, innermost, f->lacked);
+		char written[SUBJECT_NAME_MAX];
+		name_held(j, innermost, written, f->lacked);
 		f->lacking = s;
 		return;
 	}
@@ -317,78 +330,6 @@ static void print_fingerprints(struct joining *j, struct findings *out)
 	free(order);
 }
 
-/* What the source line of an event names as what it accesses. *pointed: what a call is given points there. */
-static bool named_at(const struct joining *j, uint32_t e, bool writes, char name[EXPRESSION_MAX], bool *pointed)
-{
-	struct place place = place_of(j->r, e);
-	char *line = place_line(j->r, &place);
-	uint32_t column = line ? place.frame->column : 0;
-	const struct description *d = report_event(j->r, e);
-	bool frees = d && d->event.flags & RT_F_FREE;
-	bool copied = line && expression_copied(line, column, writes, name);
-	/* A member is mostly an array. */
-	*pointed = copied && (strchr(name, '+') || (!strstr(name, "->") && !strchr(name, '.')));
-	bool known = copied || (line && ((frees && expression_freed(line, name)) ||
-	                                 (!writes && expression_member(line, column, name)) ||
-	                                 expression_macro(line, column, name) ||
-	                                 (rt_op_is_atomic(model_op(j->m, e)) && expression_atomic(line, name))));
-	free(line);
-	return known;
-}
-
-/* The function of another module that the source line calls at an access. */
-static bool called_at(const struct joining *j, uint32_t e, char name[EXPRESSION_MAX])
-{
-	struct place place = place_of(j->r, e);
-	char *line = place_line(j->r, &place);
-	bool known = line && expression_called(line, place.frame->column, name);
-	free(line);
-	return known;
-}
-
-/* What is freed is known by what the line frees, not by a part of it that another line accesses. */
-static bool name_freed(const struct joining *j, const struct anomaly *a, char name[EXPRESSION_MAX])
-{
-	bool known = false;
-	for (uint32_t i = 0; i < a->event_count && !known; i++) {
-		const struct description *d = report_event(j->r, a->events[i]);
-		known = d && d->event.flags & RT_F_FREE && place_freed(j->r, d, name);
-	}
-	return known;
-}
-
-/*
- * Memory without a name of its own is a heap block's, or what a lambda or an OpenMP region shares. It is known by what
- * the source line of a write assigns to or, where none says it, by what a line reads or copies, or whose member
- * function of a library it calls.
- */
-static void name_written(const struct joining *j, struct finding *f)
-{
-	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
-	struct subject s;
-	if (!subject_of(j->r, a, &s) || !strcmp(s.kind, "global") || !strcmp(s.kind, "tls") || s.shared ||
-	    name_freed(j, a, f->written) || joining_written(j, a, f->written))
-		return;
-	bool known = false;
-	for (uint32_t i = 0; i < a->event_count && !known; i++)
-		known = rt_op_writes(model_op(j->m, a->events[i])) &&
-		        named_at(j, a->events[i], true, f->written, &f->pointed);
-	for (uint32_t i = 0; i < a->event_count && !known; i++)
-		known = rt_op_is_access(model_op(j->m, a->events[i])) &&
-		        named_at(j, a->events[i], false, f->written, &f->pointed);
-	for (uint32_t i = 0; i < a->event_count && !known; i++) {
-		struct place place = place_of(j->r, a->events[i]);
-		known = place_called_for(j->r, &place, f->written);
-	}
-	if (!known)
-		f->written[0] = '\0';
-	/* A call that reads may be one that is given what another has returned. */
-	for (uint32_t i = 0; i < 2 * a->event_count && !known && !s.name[0]; i++) {
-		uint32_t e = a->events[i % a->event_count];
-		known = rt_op_writes(model_op(j->m, e)) == (i < a->event_count) && called_at(j, e, f->called);
-	}
-}
-
 static void fill(struct joining *j, struct finding *f)
 {
 	f->guard.lock = MODEL_NONE;
@@ -414,7 +355,7 @@ static void fill(struct joining *j, struct finding *f)
 	if (cell != MODEL_NONE)
 		j->no_memory |= !uses_of(j->m, j->guards->por, cell, first->events, first->event_count, &f->uses);
 	find_lacking(j, f);
-	name_written(j, f);
+	finding_name_variable(j, f);
 }
 
 /* The highest level first, then the strongest verdict, then the most likely harm. */

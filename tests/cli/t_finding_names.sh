@@ -27,8 +27,8 @@ int main()
 C
 record made "$tmp/made.cpp"
 analyze 1 "$tmp/made.zst"
-is made '[.findings[].title] | any(test("^.lambda #1 in main. writes .sum. ")) and any(test("^.fill. writes .it->size. "))'
-is made '[.findings[].variable.written] | sort == ["it->size", "sum"]'
+is made '[.findings[].title] | any(test("^.lambda #1 in main. writes .sum. ")) and any(test("^.fill. writes .item::size. "))'
+is made '[.findings[].variable | [.written, .member]] | sort == [["it->size", "item::size"], ["sum", null]]'
 
 # A container is known by the object that the user's line calls, its elements by the user who had them allocated.
 cat >"$tmp/store.cpp" <<'C'
@@ -192,6 +192,43 @@ for compiler in "g++ -fsanitize=thread -O0" "g++ -fsanitize=thread -O1" "g++ -fs
 	is "$compiler" '[.findings[] | select(.title | contains("`hits`")) | .places[].function] | unique | length == 2'
 done
 
+# A member is named by its type, not by the parameter of a function that is not the one at hand.
+cat >"$tmp/account.cpp" <<'C'
+#include <mutex>
+#include <thread>
+#include <vector>
+namespace bank {
+class Account {
+public:
+	std::mutex m;
+	long balance_ = 100;
+	long total() const { return balance_; }
+	void deposit(long n)
+	{
+		std::lock_guard<std::mutex> g(m);
+		this->balance_ += n;
+	}
+};
+static void transfer(Account &from, Account &to, long n)
+{
+	std::scoped_lock both(from.m, to.m);
+	from.balance_ -= n;
+	to.balance_ += n;
+}
+}
+int main()
+{
+	std::vector<bank::Account> all(3);
+	std::thread a([&] { for (int i = 0; i < 9; i++) bank::transfer(all[0], all[1], i); }),
+	    b([&] { for (int i = 0; i < 9; i++) all[1].deposit(all[0].total()); });
+	a.join();
+	b.join();
+}
+C
+record account "$tmp/account.cpp"
+analyze 1 "$tmp/account.zst"
+is account '[.findings[].title] | length > 0 and all(test("^`bank::Account::total` reads `Account::balance_` without `Account::m`, which `(bank::)?transfer` holds"))'
+
 # Variables of one stack that one region writes are known apart by what the lines assign to.
 cat >"$tmp/apart.c" <<'C'
 int main(void)
@@ -282,7 +319,7 @@ timeout 60 "$RACETRACE" record --serial -o heap_locks.zst ./heap_locks >/dev/nul
 "$RACETRACE" analyze -f text --fail-on never heap_locks.zst >out 2>err
 grep -qE '^F[0-9]+ (error|warning), [a-z]+: (main[.0-9]*) acquires `to->m`, which (main[.0-9]*) holds; \3 acquires `to->m`, which (main[.0-9]*) holds; \4 acquires `to->m`, which \2 holds$' out ||
 	wrong "the cycle: $(grep ^F out)"
-grep -qE '^F[0-9]+ error, [a-z]+: `first_letter` reads `a->owner` without `a->m`, which `rename_owner` holds while it writes it$' out ||
+grep -qE '^F[0-9]+ error, [a-z]+: `first_letter` reads `account::owner` without `account::m`, which `rename_owner` holds while it writes it$' out ||
 	wrong "a member of a heap block: $(grep ^F out)"
 grep -qE 'rename_owner: main(\.1)? writes, holding a->m \(heap block from main' out || wrong "the lock of a place: $(cat out)"
 "$RACETRACE" analyze -f json --fail-on never heap_locks.zst >out 2>err

@@ -218,7 +218,7 @@ C
 gcc -g -O1 -fsanitize=thread half.c -o half -pthread || exit 1
 timeout 60 "$RACETRACE" record -o half.zst ./half >out 2>err
 timeout 60 "$RACETRACE" analyze -f text --fail-on never half.zst >out 2>err
-says '`sender` writes `c->data` while `main` reads it' '  fix: `c->waiting` is changed without release: that would order it'
+says '`sender` writes `chan::data` while `main` reads it' '  fix: `c->waiting` is changed without release: that would order it'
 
 # Tasks of OpenMP have names, and the lock of a dependence that of what they depend on.
 cat >tasks.c <<'C'

@@ -1,4 +1,5 @@
 /* What a line of source assigns to. */
+#include "lib/report/declaration.h"
 #include "lib/report/expression.h"
 #include "tests/unit/suite.h"
 
@@ -168,6 +169,39 @@ START_TEST(a_library_s_object_is_named_by_the_call_of_its_member)
 }
 END_TEST
 
+START_TEST(a_type_is_that_of_a_plain_declaration)
+{
+	static const struct {
+		const char *line, *name, *due;
+	} declared[] = {
+	    {"static void pay(Account &from, const Account &to, long n)", "to", "Account"},
+	    {"static void pay(struct account *from, struct account *to)", "from", "account"},
+	    {"\tstruct item *it = find(key);", "it", "item"},
+	    {"\tbank::Account const &to = all[1];", "to", "bank::Account"},
+	    {"\tfor (item* it : items)", "it", "item"},
+	    {"\tcache_t *const c{open()};", "c", "cache_t"},
+	    {"\tauto &to = all[1];", "to", NULL},
+	    {"\tstd::shared_ptr<Account> to = open();", "to", NULL},
+	    {"\treturn to;", "to", NULL},
+	    {"\tdelete to;", "to", NULL},
+	    {"\tto->balance += n;", "to", NULL},
+	    {"\tmove(from, to);", "to", NULL},
+	    {"\tgoto to;", "to", NULL},
+	    {"\tint to = 3;", "to", NULL},
+	    {"\tx = a == to;", "to", NULL},
+	    {"\tx = a * to;", "to", NULL},
+	    {"\tAccount into = open();", "to", NULL},
+	};
+	char type[EXPRESSION_MAX];
+	for (size_t i = 0; i < sizeof declared / sizeof *declared; i++) {
+		ck_assert_msg(declaration_type(declared[i].line, declared[i].name, type) == (declared[i].due != NULL),
+		              "%s: %s", declared[i].line, type);
+		if (declared[i].due)
+			ck_assert_str_eq(type, declared[i].due);
+	}
+}
+END_TEST
+
 START_TEST(an_atomic_is_named_by_its_operation)
 {
 	static const struct {
@@ -319,6 +353,7 @@ SUITE(expression)
 	tcase_add_test(t, what_a_macro_is_given_a_pointer_to);
 	tcase_add_test(t, the_lock_of_a_class_of_locks_is_named_by_its_owner);
 	tcase_add_test(t, a_library_s_object_is_named_by_the_call_of_its_member);
+	tcase_add_test(t, a_type_is_that_of_a_plain_declaration);
 	tcase_add_test(t, an_atomic_is_named_by_its_operation);
 	tcase_add_test(t, a_pointer_to_a_lock_is_named_by_the_caller);
 	tcase_add_test(t, a_pointer_that_is_no_parameter_is_not_handed_over);

@@ -78,6 +78,8 @@ static void put_variable(struct json_writer *w, const struct report *r, const st
 	jw_text(w, "kind", s.kind);
 	if (f->written[0])
 		jw_text(w, "written", f->written);
+	if (f->member[0])
+		jw_text(w, "member", f->member);
 	jw_number_or_null(w, "size", s.size);
 	jw_object_end(w);
 }
@@ -90,8 +92,8 @@ static void put_guard(struct json_writer *w, const struct report *r, const struc
 	}
 	jw_object(w, "guard");
 	jw_text_or_null(w, "lock", f->guard_name);
-	if (strcmp(f->guard_words, f->guard_name) != 0)
-		jw_text(w, "written", f->guard_words);
+	if (strcmp(f->guard_written, f->guard_name) != 0)
+		jw_text(w, "written", f->guard_written);
 	jw_number(w, "held", f->guard.held);
 	jw_number(w, "of", f->guard.of);
 	jw_array(w, "without");

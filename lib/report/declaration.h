@@ -1,0 +1,19 @@
+/* The type that the source declares a variable with, as far as lines near a use tell. */
+#ifndef LIB_REPORT_DECLARATION_H
+#define LIB_REPORT_DECLARATION_H
+
+#include "lib/report/place.h"
+
+/* The class or structure that the line declares the variable as, or as a pointer or reference to: "Account" of "void
+ * pay(const Account &to)" and of "struct Account *to;". False: it declares none of that name, or its type is no word.
+ */
+bool declaration_type(const char *line, const char *name, char type[EXPRESSION_MAX]);
+/* What the place's line names `written`, by the type that it is a member of: "Account::balance" of "to.balance", and of
+ * "this->balance". False: the type is not known, or it is no member. */
+bool declaration_member(const struct report *r, const struct place *place, const char *written,
+                        char member[EXPRESSION_MAX]);
+/* The same of a lock, which the acquire's line names, or that of a caller. acquire: NULL: not described. */
+bool declaration_of_lock(const struct report *r, const struct description *acquire, const char *written,
+                         char member[EXPRESSION_MAX]);
+
+#endif
