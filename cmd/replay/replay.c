@@ -163,13 +163,15 @@ static enum rt_status write_result(const void *result, const struct report_forma
                                    struct rt_error *err)
 {
 	(void)color;
-	if (!strcmp(format->name, "text"))
-		report_replay_text(result, out);
-	else if (!strcmp(format->name, "json"))
+	if (!strcmp(format->name, "text")) {
+		fputs("replay: ", out);
+		report_replay_lines(NULL, NULL, result, "  ", out);
+	} else if (!strcmp(format->name, "json")) {
 		report_replay_json(result, out);
-	else
+	} else {
 		return rt_error_set(err, RT_EUSAGE, "the replay of a schedule has no %s: give text or json",
 		                    format->name);
+	}
 	return RT_OK;
 }
 

@@ -98,9 +98,12 @@ const char *report_path(const struct report *r, const char *path);
 /* True if the order of the run hides this race: happens-before orders it, hybrid or CP does not. */
 bool report_is_hidden(const struct anomaly *anomaly);
 
-/* A replay that is of no entry, as JSON and as text. */
+/* A replay that is of no entry, as JSON. */
 void report_replay_json(const struct replay_result *result, FILE *out);
-void report_replay_text(const struct replay_result *result, FILE *out);
+/* The lines of text that say what became of a replay; each but the first begins with `indent`. r, anomaly: whose it is;
+ * NULL, both: of no entry. */
+void report_replay_lines(const struct report *r, const struct anomaly *anomaly, const struct replay_result *o,
+                         const char *indent, FILE *out);
 
 struct report_format {
 	const char *name;

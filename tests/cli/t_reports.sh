@@ -71,5 +71,12 @@ grep -q '"runs"' run.sarif || wrong "run: no SARIF"
 run 0 replay -o replay.html -o replay.json t.zst
 prints ''
 grep -q '<html' replay.html || wrong "replay: no page"
+grep -q '^<h3>Replay of R[0-9]*</h3>' replay.html && grep -q '^<pre>[a-z]* of line [0-9]* first: confirmed; then: exit status 0' replay.html ||
+	wrong "replay: a page without outcomes"
 jq -e '[.anomalies[].replay] | any(. != null)' replay.json >/dev/null || wrong "replay: no outcomes"
+
+# Of the anomalies of one finding each has an outcome of its own.
+gcc -g -fsanitize=thread -I"$top/samples/pecan" "$top/samples/pecan/critical.c" -o critical -pthread || exit 1
+run 1 run -f text -- ./critical
+grep -qE '^  replay of [A-Z][0-9]+: confirmed, in [0-9]+ of [0-9]+ runs' out || wrong "run: outcomes that do not say of what: $(grep 'replay' out)"
 exit $fail

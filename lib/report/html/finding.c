@@ -9,6 +9,8 @@
 #include "lib/report/waiting.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { VARIANTS_MAX = 50 };
 
@@ -167,6 +169,45 @@ static void put_fix(const struct page *p, const struct finding *f)
 	fputs("</code></p>\n", p->out);
 }
 
+/* What became of an anomaly's replay: in a line, then of each run. False without memory. */
+static bool put_outcome(const struct page *p, struct merge_entry e)
+{
+	const struct report_entry *entry = &e.report->entries[e.entry];
+	char *lines = NULL;
+	size_t size;
+	FILE *f = open_memstream(&lines, &size);
+	if (!f)
+		return false;
+	report_replay_lines(e.report, entry->anomaly, entry->anomaly->replay, "", f);
+	if (fclose(f)) {
+		free(lines);
+		return false;
+	}
+	char *rest, *line = strtok_r(lines, "\n", &rest);
+	fprintf(p->out, "<h3>Replay of %s</h3>\n<p>", entry->id);
+	html_put(p, line);
+	fputs("</p>\n<pre>", p->out);
+	while ((line = strtok_r(NULL, "\n", &rest))) {
+		html_put(p, line);
+		fputc('\n', p->out);
+	}
+	fputs("</pre>\n", p->out);
+	free(lines);
+	return true;
+}
+
+static bool put_outcomes(const struct page *p, const struct finding *f)
+{
+	size_t count = merge_entry_count(f, p->of);
+	bool ok = true;
+	for (size_t i = 0; ok && i < count && i < VARIANTS_MAX; i++) {
+		struct merge_entry e = merge_entry_at(p->r, f, p->of, i);
+		if (e.report->entries[e.entry].anomaly->replay)
+			ok = put_outcome(p, e);
+	}
+	return ok;
+}
+
 /* A row, of several runs with the run whose verdict it has. */
 static void put_variant(const struct page *p, struct merge_entry e)
 {
@@ -214,8 +255,9 @@ bool html_put_finding(const struct page *p, const struct finding *f)
 	put_guard(p, f);
 	put_follows(p, f);
 	put_fix(p, f);
+	bool ok = put_outcomes(p, f);
 	inside.heading = 2;
-	bool ok = html_put_schedule(&inside, first);
+	ok = html_put_schedule(&inside, first) && ok;
 	size_t count = merge_entry_count(f, p->of);
 	fprintf(p->out, "<details>\n<summary>%zu anomal%s, stacks and evidence</summary>\n", count,
 	        count == 1 ? "y" : "ies");

@@ -391,106 +391,12 @@ void text_put_schedule(const struct printer *p, const struct report_entry *entry
 	steps_release(&steps);
 }
 
-/* "write of line 12 first", of a race's two events; with the thread where else the other event's text is the same. */
-static void put_order(const struct printer *p, const struct anomaly *anomaly, enum outcome_order order)
+void text_put_outcome(const struct printer *p, const struct report_entry *entry, bool alone)
 {
-	const char *name = outcome_order_name(order);
-	const struct description *d[2] = {0};
-	uint32_t lines[2] = {0}, which = order == OUTCOME_SECOND && anomaly && anomaly->event_count > 1;
-	for (uint32_t i = 0; anomaly && i < anomaly->event_count && i < 2; i++) {
-		struct place place = place_of(p->r, anomaly->events[i]);
-		d[i] = report_event(p->r, anomaly->events[i]);
-		lines[i] = place.frame ? place.frame->line : 0;
-	}
-	if (!d[which] && name)
-		fprintf(p->out, "the %s event first: ", name);
-	if (!order || !d[which])
+	if (!entry->anomaly->replay)
 		return;
-	fputs(deed_operation(d[which]->event.op), p->out);
-	if (lines[which])
-		fprintf(p->out, " of line %" PRIu32, lines[which]);
-	if (d[!which] && d[0]->event.op == d[1]->event.op && lines[0] == lines[1]) {
-		fputs(" by ", p->out);
-		text_put_thread(p, d[which]->event.thread);
-	}
-	fputs(" first: ", p->out);
-}
-
-static void put_line(const struct printer *p, const char *before, const char *text)
-{
-	fputs(before, p->out);
-	text_put(p, text ? text : "unknown");
-	fputc('\n', p->out);
-}
-
-static void put_run(const struct printer *p, const struct anomaly *anomaly, const struct replay_run *run)
-{
-	char end[128];
-	replay_end_text(run, end, sizeof end);
-	fputs("    ", p->out);
-	put_order(p, anomaly, run->order);
-	if (run->way == OUTCOME_BY_RERUN)
-		fputs("by a schedule of that run: ", p->out);
-	if (run->way == OUTCOME_BY_SEARCH)
-		fputs("by a search: ", p->out);
-	fputs(outcome_name(run->kind), p->out);
-	if (run->runs > 1)
-		fprintf(p->out, " (%" PRIu32 " of %" PRIu32 " runs)", run->same, run->runs);
-	if (run->kind == OUTCOME_CONFIRMED && run->end)
-		fprintf(p->out, "; then: %s%s", end, run->end_differs ? ", unlike the recorded run" : "");
-	if (run->kind == OUTCOME_CONFIRMED && run->output_differs)
-		fprintf(p->out, "; it prints %s", run->output ? "something else" : "nothing, unlike other runs");
-	if (run->why)
-		put_line(p, ": ", run->why);
-	else
-		fputc('\n', p->out);
-	if (run->kind == OUTCOME_DIVERGED && run->expected) {
-		put_line(p, "      thread: ", run->thread);
-		put_line(p, "      expected: ", run->expected);
-		put_line(p, "      actual: ", run->actual);
-	}
-	for (size_t i = 0; i < run->wait_count; i++) {
-		fputs("      ", p->out);
-		text_put(p, run->waits[i].thread);
-		put_line(p, ": ", run->waits[i].text);
-	}
-	if (run->kind == OUTCOME_CONFIRMED && run->output && (run->output_differs || run->end_differs)) {
-		const char *at = run->output;
-		for (int lines = 0; *at && lines < 4; lines++) {
-			char line[160];
-			size_t n = strcspn(at, "\n");
-			snprintf(line, sizeof line, "%.*s", (int)(n < 150 ? n : 150), at);
-			put_line(p, "      | ", line);
-			at += n + (at[n] != 0);
-		}
-	}
-}
-
-static void put_replay(const struct printer *p, const struct anomaly *anomaly, const struct replay_result *o)
-{
-	fprintf(p->out, "%s: ", anomaly ? "  replay" : "replay");
-	if (o->kind == OUTCOME_CONFIRMED)
-		fprintf(p->out, "confirmed, in %" PRIu32 " of %" PRIu32 " runs", o->confirmed, o->runs);
-	else
-		fprintf(p->out, "%s, in %" PRIu32 " run%s", outcome_name(o->kind), o->runs, o->runs == 1 ? "" : "s");
-	if (o->was >= 0)
-		fprintf(p->out, " (it was %s)", verdict_name((enum verdict)o->was));
-	fputc('\n', p->out);
-	for (size_t i = 0; i < o->count; i++)
-		put_run(p, anomaly, &o->items[i]);
-}
-
-void text_put_outcome(const struct printer *p, const struct anomaly *anomaly)
-{
-	if (anomaly->replay)
-		put_replay(p, anomaly, anomaly->replay);
-}
-
-void report_replay_text(const struct replay_result *result, FILE *out)
-{
-	bool no_memory = false;
-	struct printer p = {.out = out, .no_memory = &no_memory};
-	put_replay(&p, NULL, result);
+	fprintf(p->out, alone ? "  replay: " : "  replay of %s: ", entry->id);
+	report_replay_lines(p->r, entry->anomaly, entry->anomaly->replay, "    ", p->out);
 }
 
 void text_put_anomaly(const struct printer *p, const struct report_entry *entry)
@@ -529,7 +435,7 @@ void text_put_anomaly(const struct printer *p, const struct report_entry *entry)
 	put_needs(p, anomaly);
 	put_follows(p, anomaly);
 	text_put_schedule(p, entry);
-	text_put_outcome(p, anomaly);
+	text_put_outcome(p, entry, true);
 	put_evidence(p, entry);
 	if (!anomaly->follows && p->r->analysis->causes.count)
 		put_followers(p, entry);

@@ -194,7 +194,7 @@ void text_put_finding(const struct printer *p, const struct finding *f)
 	text_put_reasons(p, first->anomaly);
 	text_put_schedule(p, first);
 	for (size_t i = 0; i < f->entry_count; i++)
-		text_put_outcome(p, p->r->entries[f->entries[i]].anomaly);
+		text_put_outcome(p, &p->r->entries[f->entries[i]], f->entry_count == 1);
 	finding_fix(p->r, f, text);
 	if (text[0]) {
 		fputs("  fix: ", p->out);

@@ -44,7 +44,8 @@ void text_put_lock_name(const struct printer *p, uint64_t addr, const struct mem
 void text_put_schedule(const struct printer *p, const struct report_entry *entry);
 /* Why it is only predicted. */
 void text_put_reasons(const struct printer *p, const struct anomaly *anomaly);
-void text_put_outcome(const struct printer *p, const struct anomaly *anomaly);
+/* What its replay came to, if it was replayed; alone: its finding has no other anomaly. */
+void text_put_outcome(const struct printer *p, const struct report_entry *entry, bool alone);
 
 /* "queue.c:12 in pop", of a user place (place.c). */
 void text_put_position(const struct printer *p, const struct place *place);
