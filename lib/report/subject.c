@@ -1,6 +1,7 @@
 /* Names of variables and locks; see subject.h. */
 #include "lib/report/subject.h"
 
+#include "lib/trace/modules.h"
 #include "lib/trace/own_code.h"
 
 #include <inttypes.h>
@@ -24,6 +25,15 @@ struct rt_frame subject_frame_or_pc(const struct report *r, uint64_t pc)
 {
 	const struct rt_frame *known = subject_frame(r, pc);
 	return known ? *known : (struct rt_frame){.pc = pc};
+}
+
+void subject_address(const struct report *r, uint64_t pc, char text[SUBJECT_NAME_MAX])
+{
+	const struct rt_module *module = module_at(r->analysis->trace, pc);
+	if (module)
+		snprintf(text, SUBJECT_NAME_MAX, "%s+0x%" PRIx64, subject_basename(module->path), pc - module->start);
+	else
+		snprintf(text, SUBJECT_NAME_MAX, "0x%" PRIx64, pc);
 }
 
 void subject_put_line(const struct rt_frame *f, FILE *out)

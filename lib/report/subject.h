@@ -41,6 +41,8 @@ void subject_cut_reserved(char *name);
 void subject_stable_name(const char *name, char stable[SUBJECT_NAME_MAX]);
 /* Last component of a path. */
 const char *subject_basename(const char *path);
+/* An address of code of which no more is known: "app+0x11e4", counted from where the module begins, or "0x1091e4". */
+void subject_address(const struct report *r, uint64_t pc, char text[SUBJECT_NAME_MAX]);
 /* Innermost frame of a position; NULL if nothing is known. */
 const struct rt_frame *subject_frame(const struct report *r, uint64_t pc);
 /* The same; with the position alone if nothing is known. */

@@ -72,17 +72,17 @@ void html_put_marked(const struct page *p, const char *text)
 
 void html_put_position(const struct page *p, const struct rt_frame *f)
 {
-	if (f->function)
-		html_put(p, f->function);
-	else if (f->text)
-		html_put(p, f->text);
-	else if (!f->file)
-		fprintf(p->out, "0x%" PRIx64, f->pc);
+	char address[SUBJECT_NAME_MAX];
+	bool bare = !f->text && !f->function && !f->file;
+	if (bare)
+		subject_address(p->r, f->pc, address);
+	if (bare || f->function || f->text)
+		html_put(p, bare ? address : f->function ? f->function : f->text);
 	if (f->file) {
 		fputs(f->function ? " at " : "", p->out);
 		html_put(p, report_path(p->r, f->file));
 		subject_put_line(f, p->out);
-	} else if (f->module) {
+	} else if (f->module && !bare) {
 		fputs(" in ", p->out);
 		html_put(p, subject_basename(f->module));
 	}

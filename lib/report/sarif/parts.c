@@ -79,11 +79,11 @@ static void put_physical(struct json_writer *w, const struct report *r, const ch
 void sarif_location(struct json_writer *w, const struct report *r, const char *key, const struct rt_frame *f,
                     const char *said)
 {
-	char address[24];
+	char address[SUBJECT_NAME_MAX];
 	jw_object(w, key);
 	if (f->file)
 		put_physical(w, r, "physicalLocation", f);
-	snprintf(address, sizeof address, "0x%" PRIx64, f->pc);
+	subject_address(r, f->pc, address);
 	const char *name = f->function ? f->function : f->text ? f->text : f->file ? NULL : address;
 	if (name) {
 		jw_array(w, "logicalLocations");

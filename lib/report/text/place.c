@@ -21,7 +21,7 @@ enum side_part { POSITION, DEED, SOURCE, CALLERS, PARTS };
 void text_put_position(const struct printer *p, const struct place *place)
 {
 	const struct rt_frame *f = place->frame;
-	char function[PLACE_FUNCTION_MAX];
+	char function[PLACE_FUNCTION_MAX], address[SUBJECT_NAME_MAX];
 	if (f && f->file) {
 		text_put(p, report_path(p->r, f->file));
 		fprintf(p->out, ":%" PRIu32, f->line);
@@ -29,7 +29,8 @@ void text_put_position(const struct printer *p, const struct place *place)
 		fputs("location ", p->out);
 		text_put(p, f->text);
 	} else if (!f || !f->function) {
-		fprintf(p->out, "0x%" PRIx64, place->pc);
+		subject_address(p->r, place->pc, address);
+		text_put(p, address);
 	}
 	if (f && f->function) {
 		place_function(place, function);

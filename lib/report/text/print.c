@@ -95,20 +95,23 @@ const char *text_plural(uint64_t n)
 
 void text_put_frame(const struct printer *p, size_t index, int indent, const struct rt_frame *f, bool inlined)
 {
+	char address[SUBJECT_NAME_MAX];
+	bool bare = !f->text && !f->function && !f->file;
 	fprintf(p->out, "%*s#%zu ", indent, "", index);
 	if (f->text && !f->function && !f->file) {
 		fputs("location ", p->out);
 		text_put(p, f->text);
 	} else if (f->function) {
 		text_put_styled(p, BOLD, f->function);
-	} else if (!f->file) {
-		fprintf(p->out, "0x%" PRIx64, f->pc);
+	} else if (bare) {
+		subject_address(p->r, f->pc, address);
+		text_put(p, address);
 	}
 	if (f->file) {
 		fputs(f->function ? " at " : "", p->out);
 		text_put(p, report_path(p->r, f->file));
 		subject_put_line(f, p->out);
-	} else if (f->module) {
+	} else if (f->module && !bare) {
 		fputs(" in ", p->out);
 		text_put(p, subject_basename(f->module));
 	}
