@@ -1,10 +1,10 @@
 /*
  * Joining anomalies; see joining.h. Each anomaly has a few keys, and those that share one belong together:
  *  - a race: its variable and the functions of its two user places; its variable and the function that lacks the lock
- * which the other side holds; where one place races with many, its variable and that place; where a function that takes
- * no lock races with its own caller, as one that returns a static buffer does, its variable and that function; where a
- * use races with a free, the line that frees, which may free what the object owns, too, and the function of the use;
- * its two lines and the member, wherever the object was allocated;
+ *    which the other side holds; where one place races with many, or reads what one thread alone writes, its variable
+ *    and that place; where a function that takes no lock races with its own caller, as one that returns a static buffer
+ *    does, its variable and that function; where a use races with a free, the line that frees, which may free what the
+ *    object owns, too, and the function of the use; its two lines and the member, wherever the object was allocated;
  *  - an atomicity violation or ASV: that of a race among its events, if there is one; else the variable and the places
  *    of the thread whose region it is, or the two functions;
  *  - a deadlock or hang: its places.
@@ -27,6 +27,7 @@ enum key_kind {
 	KEY_LINES,
 	KEY_LACKS,
 	KEY_FREED,
+	KEY_OWNED,
 	KEY_ONE,
 	KEY_DEGREE,
 	KEY_PARTNER,
@@ -298,6 +299,39 @@ static void join_caller(struct joining *j, size_t i)
 	}
 }
 
+/* True if one thread alone writes the cell, from the moment that it is shared. */
+static bool has_one_writer(const struct model *m, uint32_t of)
+{
+	enum { LOOK = 65536 };
+	const struct model_cell *cell = &m->cells[of];
+	uint32_t first = MODEL_NONE, writer = MODEL_NONE;
+	bool shared = false;
+	for (uint32_t i = 0; i < cell->count && i < LOOK; i++) {
+		uint32_t e = m->cell_events[cell->first + i], thread = model_thread_of(m, e);
+		first = first == MODEL_NONE ? thread : first;
+		shared |= thread != first;
+		if (!shared || !rt_op_writes(model_op(m, e)))
+			continue;
+		if (writer != MODEL_NONE && writer != thread)
+			return false;
+		writer = thread;
+	}
+	return cell->count <= LOOK;
+}
+
+/* Of what one thread alone writes, a line that reads it without any lock is one cause, wherever that thread writes. */
+static void join_owned(struct joining *j, size_t i)
+{
+	const struct anomaly *a = j->r->entries[i].anomaly;
+	const struct joining_member *member = &j->members[i];
+	for (int s = 0; s < 2 && member->identity && member->cell != MODEL_NONE; s++) {
+		uint64_t parts[2] = {member->identity, member->places[s]};
+		if (!rt_op_writes(model_op(j->m, a->events[s])) &&
+		    !j->m->locksets[model_lockset_of(j->m, a->events[s])].count && has_one_writer(j->m, member->cell))
+			join_by(j, i, KEY_OWNED, parts, 2);
+	}
+}
+
 static void join_race(struct joining *j, size_t i)
 {
 	const struct anomaly *a = j->r->entries[i].anomaly;
@@ -316,6 +350,7 @@ static void join_race(struct joining *j, size_t i)
 	if (member->member)
 		join_by(j, i, KEY_LINES, lines, 3);
 	join_freed(j, i);
+	join_owned(j, i);
 	uint32_t side = lacking_side(j, a, &member->guard, &lock);
 	if (side < 2) {
 		uint64_t parts[3] = {member->identity, lock, member->functions[side]};

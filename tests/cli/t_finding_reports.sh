@@ -133,4 +133,33 @@ jq -e .findings "$tmp/auto.json" >/dev/null || { echo "auto, by name: no JSON"; 
 text "$tmp/cache.zst"
 prints '^  cache_miss\.cpp:[0-9]+ in Cache::get: '
 
+# A line that reads what one thread alone writes is one bug, wherever that thread writes; two threads that write have two.
+cat >"$tmp/owned.c" <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static struct { int used; } store, *pool = &store;
+static int seen;
+static void take(void) { pool->used++; }
+static void give(void) { pool->used--; }
+static void *work(void *both) { for (int i = 0; i < 20; i++) { take(); usleep(100); if (!both) give(); } return both; }
+static void *returned(void *a) { for (int i = 0; i < 20; i++) { usleep(100); give(); } return a; }
+static void *show(void *a) { for (int i = 0; i < 20; i++) { seen += pool->used; usleep(150); } return a; }
+int main(int argc, char **argv)
+{
+	pthread_t t[3];
+	pthread_create(&t[0], 0, work, argc > 1 ? argv : 0);
+	pthread_create(&t[1], 0, show, 0);
+	if (argc > 1)
+		pthread_create(&t[2], 0, returned, 0);
+	for (int i = 0; i < 2 + (argc > 1); i++)
+		pthread_join(t[i], 0);
+	return seen < 0;
+}
+C
+gcc -g -O1 -fno-inline -fsanitize=thread "$tmp/owned.c" -o "$tmp/owned" -pthread && "$racetrace" record --serial -o "$tmp/owned.zst" "$tmp/owned" && "$racetrace" record --serial -o "$tmp/shared.zst" "$tmp/owned" 2
+analyze 1 "$tmp/owned.zst"
+is "one writer" '[.findings[] | [.places[].function] | unique] == [["give", "show", "take"]]'
+analyze 1 "$tmp/shared.zst"
+is "two writers" '.findings | length > 1'
+
 exit $fail
