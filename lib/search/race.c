@@ -43,6 +43,12 @@ static const struct pattern read_write = RACE("r-w", PATTERN_READ, PATTERN_WRITE
 static const struct pattern write_read = RACE("w-r", PATTERN_WRITE, PATTERN_READ);
 static const struct pattern write_write = RACE("w-w", PATTERN_WRITE, PATTERN_WRITE);
 
+/* The anomaly of two classes' sites. */
+struct known {
+	uint32_t sites[2];
+	struct found *race; /* NULL: none is kept here */
+};
+
 struct race_finder {
 	const struct search_context *context;
 	const struct model *m;
@@ -64,6 +70,7 @@ struct race_finder {
 	uint32_t touched_count, touched_capacity;
 	uint32_t *arrays[2]; /* classes of the two families at hand */
 	uint32_t array_capacities[2];
+	struct known *known; /* by known_slot */
 	bool failed;
 };
 
@@ -235,15 +242,29 @@ static struct sweep sweep_classes(struct race_finder *s, const struct class *k1,
 	return found;
 }
 
+/* The last anomalies that were asked for. In cells of many classes nearly every question is one of a few thousand. */
+enum { KNOWN_BITS = 14 };
+static struct known *known_slot(const struct race_finder *s, uint32_t site1, uint32_t site2)
+{
+	uint64_t pair = (uint64_t)site1 << 32 | site2;
+	return &s->known[pair * UINT64_C(0x9e3779b97f4a7c15) >> (64 - KNOWN_BITS)];
+}
+
 /* The anomaly of the two classes' source positions, in rising order; NULL: there is none yet. */
 static struct found *known_race(const struct race_finder *s, const struct class *k1, const struct class *k2,
                                 uint64_t *positions)
 {
+	const uint32_t sites[2] = {k1->key[SITE], k2->key[SITE]};
+	struct known *known = known_slot(s, sites[0], sites[1]);
+	if (known->race && known->sites[0] == sites[0] && known->sites[1] == sites[1])
+		return known->race;
 	const struct model_site *site1 = &s->m->sites[k1->key[SITE]], *site2 = &s->m->sites[k2->key[SITE]];
 	uint64_t p1 = model_position(site1), p2 = model_position(site2);
 	positions[0] = p1 < p2 ? p1 : p2;
 	positions[1] = p1 < p2 ? p2 : p1;
-	return found_find(&s->found, pattern_of(site1->op, site2->op), positions);
+	*known =
+	    (struct known){{sites[0], sites[1]}, found_find(&s->found, pattern_of(site1->op, site2->op), positions)};
+	return known->race;
 }
 
 /* True if all events of the thread up to e1 are ordered before e2 and all that follows it. */
@@ -477,6 +498,7 @@ static void release(struct race_finder *s)
 	free(s->members);
 	set_release(&s->done);
 	free(s->touched);
+	free(s->known);
 	free(s->arrays[0]);
 	free(s->arrays[1]);
 }
@@ -486,7 +508,9 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 	struct race_finder s = {.context = c,
 	                        .m = c->m,
 	                        .found = {.context = c, .list = list},
+	                        .known = calloc((size_t)1 << KNOWN_BITS, sizeof *s.known),
 	                        .all_pairs = c->lazy->limits->of[LIMIT_ACCESS_PAIRS]};
+	s.failed = !s.known;
 	for (uint32_t cell = 0; cell < c->m->cell_count && !s.failed && !s.found.failed; cell++) {
 		if (c->m->cells[cell].count < 2 || is_guarded(c->m, cell))
 			continue;
