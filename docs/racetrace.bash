@@ -1,4 +1,9 @@
 # Completion of racetrace for bash. What there is to complete, the program's own --help and messages tell.
+# An option with a value that none has: the message lists the ones there are.
+_racetrace_asked()
+{
+	[[ $1 == --* ]] && echo "$1=?" || echo "$1?"
+}
 _racetrace()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} before=${COMP_WORDS[COMP_CWORD - 1]} option= words
@@ -8,11 +13,13 @@ _racetrace()
 		option=$before current=
 	elif [[ $before == = && $COMP_CWORD -gt 2 ]]; then
 		option=${COMP_WORDS[COMP_CWORD - 2]}
+	elif [[ $before == -[a-z-]* && $current != -* && $COMP_CWORD -gt 2 ]]; then
+		option=$before # its value may be a word of its own
 	fi
-	if [ "$COMP_CWORD" = 1 ]; then
+	if [ "$COMP_CWORD" = 1 ] || [[ $COMP_CWORD == 2 && $command == help ]]; then
 		words=$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -n 's/^  \([a-z-][a-z-]*\) .*/\1/p')
 	elif [ -n "$option" ]; then
-		words=$("${COMP_WORDS[0]}" "$command" "$option=?" 2>&1 | sed -n "s/.*'?' is not .*: there are //p" | tr -d ,)
+		words=$("${COMP_WORDS[0]}" "$command" "$(_racetrace_asked "$option")" 2>&1 | sed -n "s/.*'?' is not .*: there are //p" | tr -d ,)
 	elif [[ $current == -* ]]; then
 		words=$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null | grep -oE '^ +(-.,)? +--[a-z-]+=?' | grep -oE -e '--.*')
 	else

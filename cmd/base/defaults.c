@@ -79,6 +79,16 @@ static char *resolved(const char *folder, const char *option)
 	return whole;
 }
 
+/* "--NAME=VALUE" of "NAME = VALUE", "NAME VALUE" and "NAME=VALUE"; "--NAME" of "NAME". NULL without memory. */
+static char *whole_option(const char *name, size_t length)
+{
+	char *option;
+	const char *value = name + length + strspn(name + length, " \t");
+	value += *value == '=';
+	value += strspn(value, " \t");
+	return asprintf(&option, "--%.*s%s%s", (int)length, name, name[length] ? "=" : "", value) < 0 ? NULL : option;
+}
+
 static enum rt_status add_line(struct words *w, const struct argp *argp, const char *folder, unsigned line, char *text,
                                struct rt_error *err)
 {
@@ -89,13 +99,18 @@ static enum rt_status add_line(struct words *w, const struct argp *argp, const c
 	text[end] = '\0';
 	if (!*text || *text == '#')
 		return RT_OK;
-	size_t length = !strncmp(text, "--", 2) ? strcspn(text + 2, "=") : 0;
-	for (size_t i = 0; length && i < sizeof settable / sizeof *settable; i++) {
-		if (strlen(settable[i].name) != length || strncmp(settable[i].name, text + 2, length) != 0)
+	const char *name = text + (!strncmp(text, "--", 2) ? 2 : 0);
+	size_t length = strcspn(name, "= \t");
+	for (size_t i = 0; i < sizeof settable / sizeof *settable; i++) {
+		if (strlen(settable[i].name) != length || strncmp(settable[i].name, name, length) != 0)
 			continue;
-		if (!has_option(argp, text + 2, length))
+		if (!has_option(argp, name, length))
 			return RT_OK;
-		return add(w, settable[i].path ? resolved(folder, text) : strdup(text), err);
+		char *option = whole_option(name, length);
+		char *word = option && settable[i].path ? resolved(folder, option) : option;
+		if (word != option)
+			free(option);
+		return add(w, word, err);
 	}
 	return rt_error_set(err, RT_EUSAGE,
 	                    "'%s/.racetrace' line %u: '%s' cannot be set there: see 'FILES' in racetrace(1)", folder,

@@ -54,6 +54,10 @@ cd ../.. || exit 1
 echo '--output=/tmp/x' >>.racetrace
 run 2 analyze ../race.std
 says "source/.racetrace' line 5: '--output=/tmp/x' cannot be set there"
+for line in 'fail-on = never' 'fail-on never' '--fail-on never' 'fail-on=never' '--fail-on=never'; do
+	echo "$line" >.racetrace
+	run 0 analyze ../race.std
+done
 printf '%s\n' --fail-on=never >.racetrace
 RACETRACE_OPTIONS=--fail-on=error run 1 analyze ../race.std
 run 0 analyze ../race.std

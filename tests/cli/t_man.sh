@@ -119,10 +119,14 @@ complete_words() {
 [ "$(complete_words "$racetrace" guards --format = cl)" = clang ] || wrong "completion of guards --format=cl"
 [ "$(complete_words "$racetrace" convert --to = per)" = perfetto ] || wrong "completion of convert --to=per"
 [ "$(complete_words "$racetrace" analyze --granularity = ob)" = object ] || wrong "completion of --granularity=ob"
+[ "$(complete_words "$racetrace" analyze --format ht)" = html ] || wrong "completion of --format ht"
+[ "$(complete_words "$racetrace" analyze -f ht)" = html ] || wrong "completion of -f ht"
+[ "$(complete_words "$racetrace" analyze -v '')" = '' ] || wrong "completion behind -v"
+[ "$(complete_words "$racetrace" help sche)" = schedule ] || wrong "completion of help sche"
 # It reads no file of the folder, runs none and writes none.
 mkdir complete
 printf 'A|w(x)|1\n' >complete/x
-(cd complete && complete_words "$racetrace" analyze --output =) >/dev/null
+(cd complete && complete_words "$racetrace" analyze --output = && complete_words "$racetrace" analyze -o '' && complete_words "$racetrace" record -o '') >/dev/null
 [ "$(ls -A complete)" = x ] || wrong "completion writes a file: $(ls -A complete)"
 [ "$(complete_words "$racetrace" '' | wc -w)" -ge "$(wc -w <<<"$commands")" ] || wrong "completion of nothing"
 exit $fail

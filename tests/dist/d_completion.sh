@@ -34,6 +34,9 @@ offer_zsh() {
 is zsh "$(offer_zsh racetrace ana)" 'analyze:report'
 is zsh "$(offer_zsh racetrace analyze --for)" --format= --suppressions=
 is zsh "$(offer_zsh racetrace analyze --format=)" sarif html text
+is zsh "$(offer_zsh racetrace analyze --format ht)" sarif html text
+is zsh "$(offer_zsh racetrace analyze -f ht)" sarif html text
+is zsh "$(offer_zsh racetrace help sche)" schedule:print
 is zsh "$(offer_zsh racetrace analyze trace)" FILES
 
 offer_fish() {
@@ -42,4 +45,7 @@ offer_fish() {
 is fish "$(offer_fish 'racetrace ana')" analyze
 is fish "$(offer_fish 'racetrace analyze --for')" --format=
 is fish "$(offer_fish 'racetrace analyze --format=')" --format=sarif --format=html
+is fish "$(offer_fish 'racetrace analyze --format ')" sarif html
+is fish "$(offer_fish 'racetrace analyze -f ht')" html
+is fish "$(offer_fish 'racetrace help sche')" schedule
 exit $fail
