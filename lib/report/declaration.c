@@ -84,6 +84,11 @@ static size_t indentation(const char *line)
 	return n;
 }
 
+static bool is_end(const char *text)
+{
+	return *text == '}' && !text[1 + strspn(text + 1, "}; \t\r")];
+}
+
 /* The type of a variable of the place's function; false: it is not declared above as one. */
 static bool type_above(const struct report *r, const struct rt_frame *frame, const char *name,
                        char type[EXPRESSION_MAX])
@@ -92,9 +97,9 @@ static bool type_above(const struct report *r, const struct rt_frame *frame, con
 	for (uint32_t line = frame->line; line && line + LINES_MAX > frame->line; line--) {
 		char *text = snippet_whole(r->sources, frame->file, line);
 		size_t indent = text ? indentation(text) : 0;
-		bool blank = text && !text[strspn(text, " \t\r")], known = text && declaration_type(text, name, type);
-		/* The end of what is above the function, or of a class. */
-		bool ends = !text || (!blank && text[strspn(text, " \t")] == '}' && indent < least);
+		bool blank = !text || !text[strspn(text, " \t\r")], known = text && declaration_type(text, name, type);
+		/* The end of what is above the function, or of a class; no "} else {". */
+		bool ends = !blank && indent < least && is_end(text + strspn(text, " \t"));
 		bool begins = text && !known && frame->function && expression_begins(text, frame->function, name) >= 0;
 		free(text);
 		if (known && !ends)

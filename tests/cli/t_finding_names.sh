@@ -212,8 +212,13 @@ public:
 static void transfer(Account &from, Account &to, long n)
 {
 	std::scoped_lock both(from.m, to.m);
-	from.balance_ -= n;
-	to.balance_ += n;
+	if (n < 0) {
+		return;
+
+	} else {
+		from.balance_ -= n;
+		to.balance_ += n;
+	}
 }
 }
 int main()
