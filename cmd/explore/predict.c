@@ -9,8 +9,8 @@
  * deadlocks: first, if they are many. And a run for all orders of turns that no run had and in which a thread may see
  * something else (orders.c).
  *
- * And a run that is one before up to an event, from where another thread comes first (delays.c): from the fourth run on
- * each other one, for small changes and runs for many are good at different things.
+ * And a run that is one before up to an event, from where another thread comes first (delays.c): the fourth and
+ * fifth run, as after the first ones, which are for many, small changes find the most; then each other one.
  *
  * The most promising run is first: of what a run with new code showed, then by verdict and rank. If there is none left,
  * runs are made by several strategies, until that brings nothing new several times.
@@ -28,7 +28,7 @@
 #include <string.h>
 
 enum {
-	BEFORE_DELAYS = 2, /* runs of which none has a delay: then each other one */
+	BEFORE_DELAYS = 3, /* runs of which none has a delay; the next two have, then each other one */
 	QUIET = 4,         /* random runs without anything new, after which it is enough */
 	PLACES_MAX = 256,  /* at which one run holds threads */
 	MANY = 5           /* anomalies, and places of them, that one run is for rather than a run for each */
@@ -152,9 +152,10 @@ bool predict_next(struct exploring *x, struct run_order *order)
 	struct predict *p = predict_of(x);
 	size_t best = SIZE_MAX;
 	if (p && !x->native) {
-		best = most_promising(p, p->delays);
-		best = best == SIZE_MAX ? most_promising(p, !p->delays) : best;
-		p->delays = !p->delays && x->started - x->first >= BEFORE_DELAYS;
+		uint32_t before = x->started - x->first;
+		bool delayed = before == BEFORE_DELAYS || (before > BEFORE_DELAYS && (before - BEFORE_DELAYS) % 2 == 1);
+		best = most_promising(p, delayed);
+		best = best == SIZE_MAX ? most_promising(p, !delayed) : best;
 	}
 	order->candidate = best;
 	if (best != SIZE_MAX)

@@ -67,8 +67,7 @@ struct predict {
 	size_t order_count, order_room;
 	struct places at[SWEEPS]; /* of anomalies that are not excluded */
 	uint32_t quiet;
-	bool delays; /* the next run is one with a delay, if there is one: they take turns with the others */
-	bool news;   /* the run under way brought some */
+	bool news; /* the run under way brought some */
 	/* What became of the run's plan, until its report is merged. */
 	struct replay_run outcome;
 	bool has_outcome;

@@ -27,6 +27,26 @@ static uint32_t last_at(struct delays *d, enum kind kind, uint64_t object)
 	return place ? place->event : NONE;
 }
 
+static uint32_t bytes_of(const struct rt_event *e)
+{
+	return !rt_op_is_access(e->op) || e->op == RT_OP_FENCE ? 0
+	       : e->arg > BYTES_MAX                            ? BYTES_MAX
+	       : e->arg                                        ? (uint32_t)e->arg
+	                                                       : 1;
+}
+
+/* The last write of any of the bytes. */
+static uint32_t last_write(struct delays *d, const struct rt_event *e)
+{
+	uint32_t last = NONE;
+	for (uint32_t i = 0; i < bytes_of(e); i++) {
+		uint32_t write = last_at(d, WRITE, e->addr + i);
+		if (write != NONE && (last == NONE || write > last))
+			last = write;
+	}
+	return last;
+}
+
 static uint32_t needs_of(struct delays *d, const struct rt_event *e)
 {
 	switch ((int)e->op) {
@@ -46,7 +66,7 @@ static uint32_t needs_of(struct delays *d, const struct rt_event *e)
 	case RT_OP_JOIN:
 		return last_at(d, END, e->addr);
 	default:
-		return rt_op_is_access(e->op) ? last_at(d, WRITE, e->addr / WORD) : NONE;
+		return last_write(d, e);
 	}
 }
 
@@ -58,13 +78,15 @@ static bool note(struct delays *d, const struct rt_event *e, uint32_t index)
 	    [RT_OP_ONCE_END] = ONCE + 1, [RT_OP_HB_BEFORE] = TOLD + 1, [RT_OP_BARRIER_ARRIVE] = ARRIVAL + 1,
 	    [RT_OP_FORK] = FORK + 1,     [RT_OP_END] = END + 1};
 	int kind = rt_op_writes(e->op) ? WRITE + 1 : e->op < RT_OP_COUNT ? kinds[e->op] : 0;
-	if (!kind)
-		return true;
-	uint64_t object = kind == WRITE + 1 ? e->addr / WORD : e->op == RT_OP_END ? e->thread : e->addr;
-	struct place *place = place_of(d, (enum kind)(kind - 1), object, true);
-	if (place)
+	uint64_t object = e->op == RT_OP_END ? e->thread : e->addr;
+	uint32_t count = !kind ? 0 : kind == WRITE + 1 ? bytes_of(e) : 1;
+	for (uint32_t i = 0; i < count; i++) {
+		struct place *place = place_of(d, (enum kind)(kind - 1), object + i, true);
+		if (!place)
+			return false;
 		place->event = index;
-	return place != NULL;
+	}
+	return true;
 }
 
 /* False without memory. */
@@ -83,6 +105,7 @@ static bool load(struct delays *d, const struct rt_event *e)
 	                                      .value = e->value,
 	                                      .has_value = e->flags & RT_F_VALUE,
 	                                      .thread = e->thread,
+	                                      .bytes = bytes_of(e),
 	                                      .next = NONE,
 	                                      .needs = needs_of(d, e),
 	                                      .op = e->op};

@@ -6,12 +6,12 @@
 #include "lib/explore/delay.h"
 
 #define NONE UINT32_MAX
-enum { WORD = 8 }; /* bytes: accesses within are of one variable */
+enum { BYTES_MAX = 64 }; /* of an access: further ones are not looked at */
 
 struct seen {
 	uint64_t number, ordinal, object, mutex, pc, value;
-	uint32_t thread;
-	uint32_t next;  /* the thread's next event, by index */
+	uint32_t thread, bytes; /* bytes: that it accesses; 0: it is no access */
+	uint32_t next;          /* the thread's next event, by index */
 	uint32_t needs; /* the event that it comes behind, by index: what it waits for; of an access the last write */
 	enum rt_op op;
 	bool has_value;

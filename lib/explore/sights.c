@@ -8,13 +8,14 @@
 #include <stdlib.h>
 
 enum {
-	BACK_MAX = 4, /* writes before the one that was seen */
-	READS_MAX = 8 /* of a variable, by other threads before a write */
+	BACK_MAX = 4,     /* positions of writes before the one that was seen */
+	CHAIN_MAX = 1024, /* writes of these */
+	READS_MAX = 8     /* of a variable, by other threads before a write */
 };
 
-/* Reads of a variable: the first of each position and thread. */
-struct read_word {
-	uint64_t word;
+/* Reads that begin at an address: the first of each position and thread. */
+struct reads_at {
+	uint64_t address;
 	uint32_t reads[READS_MAX], next;
 	UT_hash_handle hh;
 };
@@ -23,7 +24,7 @@ struct looking {
 	const struct delays *d;
 	struct sights *found;
 	struct set known;
-	struct read_word *words;
+	struct reads_at *places;
 	bool seen; /* what the trace has is added; then what it could have */
 };
 
@@ -44,47 +45,55 @@ static bool add(struct looking *l, struct sight sight)
 
 static bool same(const struct seen *a, const struct seen *b)
 {
-	return a->has_value && b->has_value && a->value == b->value;
+	return a->has_value && b->has_value && a->object == b->object && a->bytes == b->bytes && a->value == b->value;
 }
 
-/* A read could have seen one of the writes before that which it saw. */
+/*
+ * A read could have seen one of the writes before that which it saw. Of those of one position in a row, as of threads
+ * that do the same, the last one tells as much as the others.
+ */
 static bool look_back(struct looking *l, uint32_t read)
 {
 	const struct seen *events = l->d->events, *r = &events[read];
 	bool ok = true;
 	uint32_t write = r->needs;
-	for (int i = 0; ok && i < BACK_MAX && write != NONE && events[write].thread != r->thread; i++) {
+	for (int i = 0, n = 0; ok && i < BACK_MAX && n < CHAIN_MAX; n++) {
+		if (write == NONE || events[write].thread == r->thread)
+			break;
 		uint32_t before = events[write].needs;
 		const struct seen *w = before == NONE ? NULL : &events[before];
-		ok = add(l, (struct sight){.read = r->pc,
-		                           .write = w ? w->pc : 0,
-		                           .same = w && same(r, w),
-		                           .delay = {.held = events[write].number, .until = r->number}});
+		if (!w || n == 0 || w->pc != events[write].pc) {
+			ok = add(l, (struct sight){.read = r->pc,
+			                           .write = w ? w->pc : 0,
+			                           .same = w && same(r, w),
+			                           .delay = {.held = events[write].number, .until = r->number}});
+			i++;
+		}
 		write = before;
 	}
 	return ok;
 }
 
-static struct read_word *word_of(struct looking *l, const struct seen *e)
+/* NULL: there are none; or no memory to make it. */
+static struct reads_at *reads_of(struct looking *l, uint64_t address, bool make)
 {
-	uint64_t key = e->object / WORD;
-	struct read_word *word;
-	HASH_FIND(hh, l->words, &key, sizeof key, word);
-	if (word)
-		return word;
-	HASH_MAKE(l->words, word, key, word);
-	for (int i = 0; word && i < READS_MAX; i++)
-		word->reads[i] = NONE;
-	return word;
+	struct reads_at *at;
+	HASH_FIND(hh, l->places, &address, sizeof address, at);
+	if (at || !make)
+		return at;
+	HASH_MAKE(l->places, address, address, at);
+	for (int i = 0; at && i < READS_MAX; i++)
+		at->reads[i] = NONE;
+	return at;
 }
 
 /* Reads before could have seen the write. */
-static bool look_ahead(struct looking *l, const struct read_word *word, uint32_t write)
+static bool look_ahead(struct looking *l, const struct reads_at *at, uint32_t write)
 {
 	const struct seen *events = l->d->events, *w = &events[write];
 	bool ok = true;
 	for (int i = 0; ok && i < READS_MAX; i++) {
-		const struct seen *r = word->reads[i] == NONE ? NULL : &events[word->reads[i]];
+		const struct seen *r = at->reads[i] == NONE ? NULL : &events[at->reads[i]];
 		if (r && r->thread != w->thread)
 			ok = add(l, (struct sight){.read = r->pc,
 			                           .write = w->pc,
@@ -94,35 +103,38 @@ static bool look_ahead(struct looking *l, const struct read_word *word, uint32_t
 	return ok;
 }
 
-/* Of a position and thread the first one is kept. */
-static void keep(struct looking *l, struct read_word *word, uint32_t read)
+/* Of a position and thread the first one is kept. False without memory. */
+static bool keep(struct looking *l, uint32_t read)
 {
 	const struct seen *events = l->d->events, *r = &events[read];
+	struct reads_at *at = reads_of(l, r->object, true);
+	if (!at)
+		return false;
 	for (int i = 0; i < READS_MAX; i++)
-		if (word->reads[i] != NONE && events[word->reads[i]].pc == r->pc &&
-		    events[word->reads[i]].thread == r->thread)
-			return;
-	word->reads[word->next++ % READS_MAX] = read;
+		if (at->reads[i] != NONE && events[at->reads[i]].pc == r->pc &&
+		    events[at->reads[i]].thread == r->thread)
+			return true;
+	at->reads[at->next++ % READS_MAX] = read;
+	return true;
 }
 
 static bool look(struct looking *l, uint32_t e)
 {
 	const struct seen *events = l->d->events, *s = &events[e];
-	if (!rt_op_is_access(s->op) || s->op == RT_OP_FENCE)
+	bool ok = true;
+	if (!s->bytes)
 		return true;
 	if (l->seen)
 		return !rt_op_reads(s->op) ||
 		       add(l, (struct sight){
 		                  .read = s->pc, .write = s->needs == NONE ? 0 : events[s->needs].pc, .seen = true});
-	struct read_word *word = word_of(l, s);
-	bool ok = word;
-	if (ok && rt_op_reads(s->op))
+	if (rt_op_reads(s->op))
 		ok = look_back(l, e);
-	if (ok && rt_op_writes(s->op))
-		ok = look_ahead(l, word, e);
-	if (ok && rt_op_reads(s->op))
-		keep(l, word, e);
-	return ok;
+	for (uint32_t i = 0; ok && rt_op_writes(s->op) && i < s->bytes; i++) {
+		const struct reads_at *at = reads_of(l, s->object + i, false);
+		ok = !at || look_ahead(l, at, e);
+	}
+	return ok && (!rt_op_reads(s->op) || keep(l, e));
 }
 
 void sights_release(struct sights *s)
@@ -142,7 +154,7 @@ enum rt_status sights_of(const struct delays *d, struct sights *out, struct rt_e
 	for (uint32_t e = 0; ok && e < d->count; e++)
 		ok = look(&l, e);
 	set_release(&l.known);
-	HASH_FREE(l.words);
+	HASH_FREE(l.places);
 	if (ok)
 		return RT_OK;
 	sights_release(out);

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { X = 0x1000, Y = 0x2000, LOCK = 0x3000, STEPS_MAX = 32, TEXT_MAX = 256 };
+enum { X = 0x1000, Y = 0x2000, LOCK = 0x3000, ONE_PLACE = 0x4000, STEPS_MAX = 32, TEXT_MAX = 256 };
 
 struct step {
 	unsigned thread, op;
 	uint64_t object;
 };
 
-/* An event's pc is its number. */
+/* An event's pc is its number; of accesses to ONE_PLACE it is that. */
 static struct delays *load(struct memory_trace *t, struct rt_event *events, const struct step *steps, size_t n)
 {
 	uint64_t ordinals[MEMORY_THREADS] = {0};
@@ -26,7 +26,7 @@ static struct delays *load(struct memory_trace *t, struct rt_event *events, cons
 		                              .op = (enum rt_op)steps[i].op,
 		                              .addr = steps[i].object,
 		                              .arg = rt_op_is_access(steps[i].op) ? 4 : 0,
-		                              .pc = i + 1};
+		                              .pc = steps[i].object == ONE_PLACE ? ONE_PLACE : i + 1};
 	ck_assert_int_eq(delays_load(memory_trace(t, events, n, 4), STEPS_MAX, &d, &err), RT_OK);
 	ck_assert_ptr_nonnull(d);
 	return d;
@@ -92,12 +92,11 @@ START_TEST(a_thread_that_has_a_lock_gives_it_first)
 END_TEST
 
 /* "read<write" of those that the trace has not; the write before the first is 0. */
-START_TEST(reads_could_see_writes_before_and_behind)
+static void check_sights(const struct step *steps, size_t n, const char *expected)
 {
-	const struct step steps[] = {{0, RT_OP_WRITE, X}, {2, RT_OP_WRITE, X}, {1, RT_OP_READ, X}, {0, RT_OP_WRITE, X}};
 	struct memory_trace t;
 	struct rt_event events[STEPS_MAX];
-	struct delays *d = load(&t, events, steps, sizeof steps / sizeof *steps);
+	struct delays *d = load(&t, events, steps, n);
 	struct sights sights;
 	struct rt_error err = {0};
 	char text[TEXT_MAX] = "";
@@ -106,9 +105,38 @@ START_TEST(reads_could_see_writes_before_and_behind)
 		snprintf(text + strlen(text), sizeof text - strlen(text), "%llu%s%llu ",
 		         (unsigned long long)sights.items[i].read, sights.items[i].seen ? "=" : "<",
 		         (unsigned long long)sights.items[i].write);
-	ck_assert_str_eq(text, "3=2 3<1 3<0 3<4 ");
+	ck_assert_str_eq(text, expected);
 	sights_release(&sights);
 	delays_free(d);
+}
+#define CHECK_SIGHTS(steps, expected) check_sights(steps, sizeof(steps) / sizeof *(steps), expected)
+
+START_TEST(reads_could_see_writes_before_and_behind)
+{
+	const struct step steps[] = {{0, RT_OP_WRITE, X}, {2, RT_OP_WRITE, X}, {1, RT_OP_READ, X}, {0, RT_OP_WRITE, X}};
+	CHECK_SIGHTS(steps, "3=2 3<1 3<0 3<4 ");
+}
+END_TEST
+
+START_TEST(a_read_of_a_variable_sees_no_write_of_its_neighbour)
+{
+	const struct step steps[] = {
+	    {0, RT_OP_WRITE, X}, {0, RT_OP_WRITE, X + 4}, {1, RT_OP_READ, X}, {0, RT_OP_WRITE, X + 4}};
+	CHECK_SIGHTS(steps, "3=1 3<0 ");
+}
+END_TEST
+
+/* As of threads that do the same: all of them are passed, to what was there before. */
+START_TEST(writes_of_one_place_are_looked_behind)
+{
+	enum { WRITES = STEPS_MAX - 2 };
+	struct step steps[WRITES + 2] = {{0, RT_OP_WRITE, X}};
+	char expected[TEXT_MAX];
+	for (unsigned i = 0; i < WRITES; i++)
+		steps[i] = (struct step){i % 2, RT_OP_WRITE, ONE_PLACE};
+	steps[WRITES] = (struct step){2, RT_OP_READ, ONE_PLACE};
+	snprintf(expected, sizeof expected, "%d=%d %d<0 ", ONE_PLACE, ONE_PLACE, ONE_PLACE);
+	check_sights(steps, WRITES + 1, expected);
 }
 END_TEST
 
@@ -121,6 +149,8 @@ SUITE(delay)
 	tcase_add_test(c, a_thread_waits_before_the_lock_that_both_take);
 	tcase_add_test(c, a_thread_that_has_a_lock_gives_it_first);
 	tcase_add_test(c, reads_could_see_writes_before_and_behind);
+	tcase_add_test(c, a_read_of_a_variable_sees_no_write_of_its_neighbour);
+	tcase_add_test(c, writes_of_one_place_are_looked_behind);
 	suite_add_tcase(s, c);
 	return s;
 }
