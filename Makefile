@@ -227,14 +227,14 @@ $(BUILD)/tests/bench_column: $(BUILD)/obj/tests/bench/bench_column.o $(BUILD)/li
 
 bench-orders: $(BUILD)/tests/bench_orders $(BUILD)/bin/gen_trace ## figures of each order on made-up traces
 	@bash tests/bench/orders.sh $(BUILD)
-$(BUILD)/bin/gen_trace: $(BUILD)/obj/tests/bench/gen_trace.o $(BUILD)/lib/libracetrace.a
+$(BUILD)/bin/gen_%: $(BUILD)/obj/tests/bench/gen_%.o $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 $(BUILD)/tests/bench_orders: $(BUILD)/obj/tests/bench/bench_orders.o $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-bench-growth: all $(BUILD)/bin/gen_trace ## how each stage of an analysis grows with events and threads
+bench-growth: all $(BUILD)/bin/gen_trace $(BUILD)/bin/gen_shape ## how each stage of an analysis grows with events and threads
 	@bash tests/bench/growth.sh $(BUILD)
 
 bench-pecan: deps-check all ## PECAN's table for the programs of samples/pecan, run longer

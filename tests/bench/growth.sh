@@ -1,7 +1,8 @@
 #!/bin/bash
 # How each stage of an analysis grows, on made-up traces: with the number of events at 8 threads (EVENTS: 1, 10 and 100 million
-# if not given), and with the number of threads (THREADS: 2 to 256) at the fewest events. An exponent of 1 is linear; what is not
-# over 0.01 s has none. Times are of the processor.
+# if not given), with the number of threads (THREADS: 2 to 256) at the fewest events, and with the size of traces that are large in
+# one way (SIZES: 250 thousand to 4 million events; SHAPES: all that gen_shape makes). An exponent of 1 is linear; what is not over
+# 0.01 s has none. Times are of the processor.
 #
 # Usage: growth.sh BUILD; prints the figures and leaves them in BUILD/bench/growth.txt
 set -eu
@@ -11,11 +12,24 @@ mkdir -p "$work"
 read -ra events <<<"${EVENTS:-1000000 10000000 100000000}"
 read -ra threads <<<"${THREADS:-2 16 64 256}"
 
-# row EVENTS THREADS: "load 0.1 search 0.2 ..." of one analysis.
+read -ra sizes <<<"${SIZES:-250000 1000000 4000000}"
+read -ra shapes <<<"${SHAPES:-sections locks section recursion alone threads}"
+
+# row EVENTS THREADS: of one analysis of a trace of gen_trace.
 row() {
 	local trace=$work/grown-$1-$2.zst
 	[ -f "$trace" ] || "$build/bin/gen_trace" -n "$1" -t "$2" "$trace" >/dev/null
-	"$build/bin/racetrace" analyze --no-cache --stats --fail-on never --format json -o "$work/grown.json" "$trace" 2>&1 |
+	stages "$trace"
+}
+# shape NAME EVENTS: the same of one of gen_shape.
+shape() {
+	local trace=$work/shape-$1-$2.zst
+	[ -f "$trace" ] || "$build/bin/gen_shape" "$1" "$2" "$trace"
+	stages "$trace"
+}
+# stages TRACE: "load 0.1 search 0.2 ..."
+stages() {
+	"$build/bin/racetrace" analyze --no-cache --stats --fail-on never --format json -o "$work/grown.json" "$1" 2>&1 |
 		sed -n 's/^\(load\|search\|orders\|prepare\|prove\|report\)-seconds /\1 /p; s/^\(model-bytes-an-event\|memory-bytes\) /\1 /p' | tr '\n' ' '
 }
 # table WHAT ROW...: each row is "SIZE name value name value ..."
@@ -51,4 +65,9 @@ table() {
 	rows=()
 	for t in "${threads[@]}"; do rows+=("$t $(row "${events[0]}" "$t")"); done
 	table threads "${rows[@]}"
+	for name in "${shapes[@]}"; do
+		rows=()
+		for n in "${sizes[@]}"; do rows+=("$n $(shape "$name" "$n")"); done
+		table "events of '$name'" "${rows[@]}"
+	done
 } | tee "$work/growth.txt"
