@@ -25,6 +25,7 @@ struct rt_source {
 	enum rt_status (*rewind)(struct rt_trace *trace, struct rt_error *err);
 	enum rt_status (*read)(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,
 	                       struct rt_error *err);
+	bool ahead; /* reading and the functions from `frames` on do not meet, once the first frames were asked for */
 	/* Both NULL: reading begins at the beginning only. A mark is one block of memory. */
 	struct rt_mark *(*mark)(const struct rt_trace *trace);
 	enum rt_status (*go)(struct rt_trace *trace, const struct rt_mark *mark, struct rt_error *err);

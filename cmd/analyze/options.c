@@ -85,8 +85,8 @@ static const struct argp_option options[] = {
     {"guess", OPT_GUESS, NULL, 0, "Give predicted anomalies the schedule that PECAN computes, though it is not valid",
      0},
     {"jobs", OPT_JOBS, "N", 0,
-     "Use N processes to prove the candidates (1), or analyze N of several traces at once; the report does not depend "
-     "on N",
+     "Use N processes to prove the candidates (1), and of 2 on one more thread that reads the trace; or analyze N of "
+     "several traces at once. The report does not depend on N",
      0},
     {"shard", OPT_SHARD, "I/N", 0,
      "Decide the I-th of N shares of the candidates, and write a part instead of a report; 'racetrace merge' makes one "

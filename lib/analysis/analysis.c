@@ -372,6 +372,7 @@ enum rt_status analysis_run(struct rt_trace *trace, const struct analysis_option
 	struct hidden *hidden = NULL;
 	struct model_options model = options->model;
 	model.part = options->window;
+	model.ahead = options->jobs > 1;
 	for (int i = 0; orders[i].name; i++)
 		model.all_cells |= options->unproved && options->orders >> i & 1 && orders[i].all;
 	/* Where each pair is listed, or a pattern may have many accesses of one thread, each read counts. */

@@ -8,6 +8,7 @@
 #include "lib/base/vec.h"
 #include "lib/trace/loader.h"
 #include "lib/trace/machine.h"
+#include "tracefmt/ahead.h"
 
 #define BIT(op) (UINT64_C(1) << RT_OP_##op)
 #define IGNORES (BIT(IGNORE_BEGIN) | BIT(IGNORE_END))
@@ -302,42 +303,50 @@ static void pass_accesses(struct loader *l, void (*pass)(struct loader *, const 
 	pass(l, &piece);
 }
 
+/* Hands events to a pass. */
+static enum rt_status pass_events(struct loader *l, void (*pass)(struct loader *, const struct rt_event *),
+                                  struct rt_event *events, size_t n, struct rt_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (events[i].thread >= l->thread_count && !loader_thread(l, events[i].thread))
+			return l->failed ? no_memory(l, err)
+			                 : rt_error_set(err, RT_EINPUT, "more threads than %d", SHADOW_THREADS_MAX);
+		loader_contract(l, &events[i]);
+		if (l->machine && pass == pass_one)
+			l->failed |= !machine_look(l->machine, &events[i]);
+		else if (l->machine)
+			l->failed |= !machine_mend(l->machine, &events[i]);
+		if (events[i].op == RT_OP_ALIAS)
+			l->failed |= !rt_aliases_event(&l->aliases, &events[i]);
+		else if (rt_aliases_apply(&l->aliases, &events[i]))
+			pass_accesses(l, pass, &events[i]);
+		else
+			pass(l, &events[i]);
+	}
+	return l->failed || l->intern.failed || l->shadow.failed ? no_memory(l, err) : RT_OK;
+}
+
 static enum rt_status run_pass(struct loader *l, uint64_t select,
                                void (*pass)(struct loader *, const struct rt_event *), struct rt_event *batch,
                                const struct model_options *options, struct rt_error *err)
 {
 	enum { ASK = 1024 }; /* batches */
-	bool first = pass == pass_one;
 	l->aliases.count = 0;
 	rt_trace_select(l->trace, select);
 	enum rt_status status = rt_trace_rewind(l->trace, err);
-	size_t n;
+	struct rt_ahead *ahead = !status && options->ahead ? rt_ahead_start(l->trace) : NULL;
 	for (unsigned batches = 1; !status; batches++) {
-		status = rt_trace_read(l->trace, batch, BATCH, &n, err);
+		struct rt_event *events = batch;
+		size_t n;
+		status =
+		    ahead ? rt_ahead_read(ahead, &events, &n, err) : rt_trace_read(l->trace, batch, BATCH, &n, err);
 		if (!status && n && batches % ASK == 0)
-			status = admit_so_far(l, first, options, err);
+			status = admit_so_far(l, pass == pass_one, options, err);
 		if (status || !n)
 			break;
-		for (size_t i = 0; i < n; i++) {
-			if (batch[i].thread >= l->thread_count && !loader_thread(l, batch[i].thread))
-				return l->failed
-				           ? no_memory(l, err)
-				           : rt_error_set(err, RT_EINPUT, "more threads than %d", SHADOW_THREADS_MAX);
-			loader_contract(l, &batch[i]);
-			if (l->machine && first)
-				l->failed |= !machine_look(l->machine, &batch[i]);
-			else if (l->machine)
-				l->failed |= !machine_mend(l->machine, &batch[i]);
-			if (batch[i].op == RT_OP_ALIAS)
-				l->failed |= !rt_aliases_event(&l->aliases, &batch[i]);
-			else if (rt_aliases_apply(&l->aliases, &batch[i]))
-				pass_accesses(l, pass, &batch[i]);
-			else
-				pass(l, &batch[i]);
-		}
-		if (l->failed || l->intern.failed || l->shadow.failed)
-			return no_memory(l, err);
+		status = pass_events(l, pass, events, n, err);
 	}
+	rt_ahead_stop(ahead);
 	return status;
 }
 

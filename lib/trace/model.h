@@ -197,6 +197,7 @@ struct model_options {
 	enum model_regions regions;
 	bool part;      /* the trace is a part of another one: any thread may post a semaphore later */
 	bool objects;   /* leave out accesses of objects that keep the ownership rule (ownership.h) */
+	bool ahead;     /* read the trace in a thread of its own (tracefmt/ahead.h), where it can be */
 	bool all_cells; /* also cells that only one thread accesses, or none writes */
 	bool all_reads; /* also third and later plain reads in a row that see the same write */
 	/* Events that are kept, if their cells are, though they are third or later of such a row. */

@@ -227,6 +227,15 @@ for budget in 500000 300,2000; do
 	[ "$decided" -gt 20 ] || wrong "there is nothing for several jobs to do: $decided"
 	cmp jobs.1 jobs.2 && cmp jobs.1 jobs.5 || wrong "verdicts depend on --jobs, with --budget $budget"
 done
+# With several, a trace.zst is read ahead: a whole one, and one that was cut.
+"$racetrace" convert -t racetrace -o whole.zst "$top/tests/golden/raceinjector/hb_missed_arraylist_108.std" || wrong "no trace.zst"
+head -c "$(($(stat -c %s whole.zst) * 2 / 3))" whole.zst >part.zst
+for trace in whole part; do
+	for jobs in 1 2; do
+		"$racetrace" analyze --all --jobs $jobs --fail-on never --format json $trace.zst >jobs.$jobs 2>jobs.$jobs.err
+	done
+	cmp jobs.1 jobs.2 && cmp jobs.1.err jobs.2.err || wrong "the report of a $trace trace.zst depends on --jobs"
+done
 expect 2 --jobs 0 loop.std
 says "the number of jobs must be a number from 1 to 1024, not '0'"
 
