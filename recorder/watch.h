@@ -38,8 +38,15 @@ enum rt_watch_request {
 	RT_WATCH_ROOM
 };
 
-/* How a file is executed: by itself, as the tool's program, or by itself because no tool can run it. */
-enum rt_watch_file { RT_FILE_ALONE, RT_FILE_WATCHED, RT_FILE_STATIC, RT_FILE_32_BIT, RT_FILE_ADDRESS };
+/* How a file is executed: by itself, as the tool's program, or by itself because it cannot be that. */
+enum rt_watch_file {
+	RT_FILE_ALONE,
+	RT_FILE_WATCHED,
+	RT_FILE_STATIC,
+	RT_FILE_32_BIT,
+	RT_FILE_ADDRESS,
+	RT_FILE_TRACED /* a debugger would see the tool in its place */
+};
 
 /* What Valgrind refuses the program: a mapping of such a size or more, an instruction that it does not know. */
 enum rt_watch_refusal { RT_REFUSED_NONE, RT_REFUSED_MAPPING, RT_REFUSED_INSTRUCTION };

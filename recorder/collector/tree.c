@@ -130,6 +130,11 @@ static void say_unrecorded(struct tree *t)
 	else if (atomic_load(&t->shared->alone) == RT_FILE_STATIC)
 		rt_error_set(&error, RT_ESYSTEM, "'%s' is statically linked and runs unrecorded: link it dynamically",
 		             t->shared->alone_name);
+	else if (atomic_load(&t->shared->alone) == RT_FILE_TRACED)
+		rt_error_set(&error, RT_ESYSTEM,
+		             "'%s' is run by a debugger, which would see Valgrind in its place, and runs unrecorded: "
+		             "record it without",
+		             t->shared->alone_name);
 	else if (atomic_load(&t->shared->alone))
 		rt_error_set(&error, RT_ESYSTEM, "'%s' is a 32-bit program and runs unrecorded: build it for x86-64",
 		             t->shared->alone_name);

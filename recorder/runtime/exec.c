@@ -10,6 +10,7 @@
  *
  * exec may be called in the child of a process with many threads, so nothing here allocates or locks.
  */
+#include "recorder/confined.h"
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 #include "recorder/runtime/text.h"
@@ -227,12 +228,26 @@ static void tell_alone(const char *file, enum rt_watch_file why)
 	atomic_store(&rt_tree->alone, why);
 }
 
+/* True if the parent traces this process (ptrace), as the debugger that starts a program does. */
+static bool is_traced(void)
+{
+	char text[RT_STATUS_MAX];
+	uint64_t parent = (uint64_t)RT_SYSCALL(SYS_getppid); /* 0: outside of the PID namespace */
+
+	return parent && rt_read_file("/proc/self/status", text, sizeof text) &&
+	       rt_status_number(rt_status_text(text, "TracerPid:")) == parent;
+}
+
 /* True if the file, which is about to be executed, will run under the tool. */
 static bool will_be_watched(const char *file)
 {
 	if (!rt_watched || !rt_tree || !rt_tree->follows_plain || !is_followed())
 		return false;
 	enum rt_watch_file how = rt_watch_next(file);
+	if (how == RT_FILE_WATCHED && is_traced()) {
+		rt_watch_next(NULL);
+		how = RT_FILE_TRACED;
+	}
 	if (how != RT_FILE_WATCHED && how != RT_FILE_ALONE)
 		tell_alone(file, how);
 	return how == RT_FILE_WATCHED;

@@ -26,6 +26,28 @@ _start:
 S
 gcc -g -O1 app.c -o plain -pthread && gcc -g -O1 -static app.c -o static -pthread || exit 1
 as --32 small.s -o small.o && ld -m elf_i386 small.o -o small || exit 1
+cat >tracer.c <<'C'
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int stops = 0, status;
+	pid_t child = fork();
+	if (child == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execv(argv[1], argv + 1);
+		_exit(9);
+	}
+	while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+		stops++;
+		ptrace(PTRACE_CONT, child, NULL, NULL);
+	}
+	return printf("%d\n", stops) < 0 || argc < 2;
+}
+C
+gcc -g -O1 tracer.c -o tracer || exit 1
 printf '#!/bin/sh\n./plain 1; ./static 2; ./static 3\n' >script
 printf '#!%s/static\n' "$PWD" >by_static
 printf 'all:\n\t@./static 4\n\t@./plain 5\n' >Makefile
@@ -49,4 +71,5 @@ alone 2 '4 5 ' "$is_static" make -s
 alone 1 '' "racetrace: './small' is a 32-bit program and runs unrecorded: build it for x86-64" sh -c './small; true'
 alone 0 '' "racetrace: './small' is a 32-bit program: build it for x86-64" ./small
 alone 0 '' "racetrace: the interpreter '$PWD/static' of './by_static' is statically linked: link it dynamically" ./by_static
+alone 1 '10 1 ' "racetrace: './plain' is run by a debugger, which would see Valgrind in its place, and runs unrecorded: record it without" ./tracer ./plain 10
 exit $fail
