@@ -47,6 +47,10 @@ bool judge_blocks(const struct model *m, uint32_t at, uint32_t want)
 	bool waits = model_op(m, want) == RT_OP_BLOCK;
 	if (model_op(m, want) == RT_OP_JOIN)
 		return joins(m, at, want);
+	const struct model_pass *result = model_result_passed(m, want);
+	if (result)
+		return model_thread_of(m, at) == model_thread_of(m, result->set) && at <= result->set &&
+		       m->events[at].pos >= result->from;
 	uint32_t once = model_once_passed(m, want);
 	if (once != MODEL_NONE)
 		return model_thread_of(m, at) != model_thread_of(m, want) && runs_once(m, at, once);

@@ -149,7 +149,7 @@ static void ask_wait(struct questions *q, const struct model *m, const struct an
 		query.waits = RT_OP_WAIT_END;
 	} else if (model_op(m, e) == RT_OP_ATOMIC_LOAD) {
 		object = model_once_passed(m, e);
-		query.waits = RT_OP_ONCE_SEEN;
+		query.waits = model_result_passed(m, e) ? RT_OP_ATOMIC_LOAD : RT_OP_ONCE_SEEN;
 	}
 	if (object == MODEL_NONE)
 		return;

@@ -35,6 +35,8 @@ static const char *lead(unsigned op)
 		return "waits at the barrier";
 	case RT_OP_ONCE_SEEN:
 		return "waits for the routine of";
+	case RT_OP_ATOMIC_LOAD:
+		return "waits for the result in";
 	default:
 		return "waits for";
 	}
@@ -95,6 +97,8 @@ const char *waiting_by(const struct description *d)
 		return "";
 	case RT_OP_ONCE_SEEN:
 		return "runs";
+	case RT_OP_ATOMIC_LOAD:
+		return "is to set";
 	case RT_OP_SEM_WAIT:
 	case RT_OP_WAIT_END:
 		return "is to give";

@@ -71,7 +71,7 @@ bool resources_need(const struct resources *w, const struct segment_order *por, 
 	uint32_t horizon = segment_order_horizon(por, wait, thread), i = resources_left(w, e);
 	while (i < w->first[thread + 1] && w->gives[i].resource != resource)
 		i++;
-	if (pos >= horizon || i == w->first[thread + 1] || (w->gives[i].from && w->gives[i].from >= pos))
+	if (pos >= horizon || i == w->first[thread + 1] || w->gives[i].from > pos)
 		return false;
 	uint32_t made = w->made[resource];
 	/* It is no semaphore before that. */
@@ -92,6 +92,7 @@ enum { NO_THREAD = UINT32_MAX, SEVERAL = UINT32_MAX - 1 };
 /* What is known of an object from all of its events. */
 struct object_facts {
 	uint32_t waiter;  /* the only thread that waits for it */
+	uint32_t from;    /* of a future's result: see model_pass; else MODEL_NONE */
 	uint32_t parties; /* 0: unknown, or not the same at each arrival */
 	bool made;        /* its initialisation is the first of its events */
 	bool begun;
@@ -147,13 +148,23 @@ static bool add(struct finding *f, struct resource_give give)
 	return true;
 }
 
-/* Where the thread began the routine that ends at this event (pos). */
+/* Behind which event the thread began the routine that ends at this event (pos). */
 static uint32_t routine_begin(const struct model *m, uint32_t end)
 {
 	uint32_t e = model_pred(m, end);
 	while (e != MODEL_NONE && (m->events[e].object != m->events[end].object || model_op(m, e) != RT_OP_ONCE_BEGIN))
 		e = model_pred(m, e);
-	return e == MODEL_NONE ? 0 : m->events[e].pos;
+	return e == MODEL_NONE ? 0 : m->events[e].pos + 1;
+}
+
+/* From where on the thread has what it gives at the event. */
+static uint32_t given_from(const struct finding *f, uint32_t e)
+{
+	const struct model *m = f->w->m;
+	uint32_t from = f->facts[m->events[e].object].from;
+	if (model_op(m, e) != RT_OP_ONCE_END)
+		return 0;
+	return from == MODEL_NONE ? routine_begin(m, e) : from;
 }
 
 /* All that is given, each time. */
@@ -169,8 +180,7 @@ static bool collect(struct finding *f)
 		if (op == RT_OP_SEM_INIT)
 			f->w->made[m->events[e].object] = e;
 		if (resource != MODEL_NONE)
-			ok = add(f, (struct resource_give){resource, model_thread_of(m, e),
-			                                   op == RT_OP_ONCE_END ? routine_begin(m, e) : 0,
+			ok = add(f, (struct resource_give){resource, model_thread_of(m, e), given_from(f, e),
 			                                   m->events[e].pos});
 	}
 	for (uint32_t t = 0; ok && t < m->thread_count; t++)
@@ -275,8 +285,11 @@ bool resources_find(struct resources *w, const struct model *m)
 	bool ok = w->known && w->first && w->made && f.facts && f.wanted && f.gives;
 	for (uint32_t o = 0; ok && o < m->object_count; o++) {
 		f.facts[o].waiter = NO_THREAD;
-		w->made[o] = MODEL_NONE;
+		f.facts[o].from = w->made[o] = MODEL_NONE;
 	}
+	for (uint32_t i = 0; ok && i < m->pass_count; i++)
+		if (m->passes[i].set != MODEL_NONE)
+			f.facts[m->passes[i].once].from = m->passes[i].from;
 	ok = ok && collect(&f);
 	if (ok) {
 		keep_last(&f);

@@ -5,6 +5,7 @@
  *   a lock             is had by the thread that holds it
  *   a thread's end     by that thread
  *   a once-routine     by the thread that runs it
+ *   a future's result  by the thread that sets it, from where it certainly does
  *   a semaphore        by the one thread that posts it, up to its last post, if but one other thread waits for it
  *   a condition        by the one thread that signals it, up to its last signal
  *   a barrier          by each of its parties, up to its last arrival, if no more threads arrive there than are parties
@@ -16,7 +17,7 @@
 
 #include "lib/relation/por.h"
 
-/* A resource that is no lock, which a thread has behind its event `from` (pos), 0: from the beginning, up to `to`. */
+/* A resource that is no lock, which a thread has from its event `from` (pos) on, up to `to`. */
 struct resource_give {
 	uint32_t resource, thread, from, to;
 };

@@ -248,9 +248,12 @@ struct model {
 	struct model_granularity {
 		uint64_t objects, shared, refined; /* objects 0: bytes alone were looked at */
 	} granularity;
-	/* Loads that find a static local initialised, which would wait for that before; by event. */
+	/* Loads that find a static local initialised, or a future's result set, which would wait for that before; by
+	 * event. */
 	struct model_pass {
 		uint32_t event, once; /* once: object */
+		uint32_t set, from; /* of a future: the end of the routine that sets it; from where (pos) on its thread
+		                       certainly is the one to do it. set is MODEL_NONE else */
 	} * passes;
 	uint32_t pass_count, pass_capacity;
 	struct losses losses; /* orders that the trace lacks */
@@ -310,6 +313,8 @@ uint32_t model_lock_taken(const struct model *m, uint32_t e);
 uint32_t model_lock_released(const struct model *m, uint32_t e);
 /* The once flag whose routine the event comes after, and would wait for; MODEL_NONE: none. */
 uint32_t model_once_passed(const struct model *m, uint32_t e);
+/* The entry of an event that finds a future's result set; NULL: it is none. */
+const struct model_pass *model_result_passed(const struct model *m, uint32_t e);
 /* True if the event is a read that may see any write, as its value decides only what its thread writes next. */
 static inline bool model_is_update(const struct model *m, uint32_t e)
 {

@@ -54,13 +54,25 @@ uint32_t model_lock_taken(const struct model *m, uint32_t e)
 	return rt_op_group(op) == RT_GROUP_LOCK ? m->events[e].object : model_arg(m, e);
 }
 
+static const struct model_pass *passed(const struct model *m, uint32_t e)
+{
+	uint32_t low = lower_bound(mid, 0, m->pass_count, m->passes[mid].event < e);
+	return low < m->pass_count && m->passes[low].event == e ? &m->passes[low] : NULL;
+}
+
 uint32_t model_once_passed(const struct model *m, uint32_t e)
 {
 	enum rt_op op = model_op(m, e);
 	if (op != RT_OP_ATOMIC_LOAD)
 		return op == RT_OP_ONCE_SEEN ? m->events[e].object : MODEL_NONE;
-	uint32_t low = lower_bound(mid, 0, m->pass_count, m->passes[mid].event < e);
-	return low < m->pass_count && m->passes[low].event == e ? m->passes[low].once : MODEL_NONE;
+	const struct model_pass *p = passed(m, e);
+	return p ? p->once : MODEL_NONE;
+}
+
+const struct model_pass *model_result_passed(const struct model *m, uint32_t e)
+{
+	const struct model_pass *p = model_op(m, e) == RT_OP_ATOMIC_LOAD ? passed(m, e) : NULL;
+	return p && p->set != MODEL_NONE ? p : NULL;
 }
 
 uint32_t model_lock_released(const struct model *m, uint32_t e)

@@ -2,17 +2,9 @@
 #include "recorder/sched/follow.h"
 #include "recorder/sched/sched.h"
 
-bool rt_follow_awaits_any(const struct rt_task *task)
+/* True if another thread of the goal is seen to have what it waits for. */
+static bool waits_for_one(const struct rt_task *task)
 {
-	return task->next.op == RT_OP_BARRIER_ARRIVE || task->next.op == RT_OP_WAIT_BEGIN ||
-	       (task->next.op == RT_OP_SEM_WAIT && rt_step_waits(&task->next) && rt_sem_is_zero(task->next.object));
-}
-
-/* True if another thread of the goal blocks it. */
-static bool is_blocked(const struct rt_task *task)
-{
-	if (rt_follow_awaits_any(task))
-		return true;
 	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++) {
 		const struct rt_task *other = rt_follow_task(rt_follow_plan->goals[i].thread);
 
@@ -20,6 +12,20 @@ static bool is_blocked(const struct rt_task *task)
 			return true;
 	}
 	return false;
+}
+
+/* At a load it waits for a future's result, if for no static local's guard. */
+bool rt_follow_awaits_any(const struct rt_task *task)
+{
+	return task->next.op == RT_OP_BARRIER_ARRIVE || task->next.op == RT_OP_WAIT_BEGIN ||
+	       (task->next.op == RT_OP_ATOMIC_LOAD && !waits_for_one(task)) ||
+	       (task->next.op == RT_OP_SEM_WAIT && rt_step_waits(&task->next) && rt_sem_is_zero(task->next.object));
+}
+
+/* True if another thread of the goal blocks it. */
+static bool is_blocked(const struct rt_task *task)
+{
+	return rt_follow_awaits_any(task) || waits_for_one(task);
 }
 
 /* Each thread is at a wait that another one of them blocks, so none can ever go on. */

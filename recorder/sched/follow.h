@@ -50,7 +50,8 @@ struct rt_task *rt_follow_among(struct rt_task *const *enabled, unsigned n, cons
 
 /* True if each thread of the goal waits for a lock of another one, for its end, or for what it is to give. */
 bool rt_follow_cycle_stands(void);
-/* True if the thread waits for what threads outside the goal could give, too: a post, a signal, or an arrival. */
+/* True if the thread waits for what threads outside the goal could give, too: a post, a signal, an arrival or a result.
+ */
 bool rt_follow_awaits_any(const struct rt_task *task);
 /* True if one of the goal's does. */
 bool rt_follow_cycle_is_open(void);

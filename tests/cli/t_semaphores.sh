@@ -178,6 +178,15 @@ run 0 schedule static_lock.zst --anomaly D1
 cp out static_lock.json
 run 0 schedule --verify --trace static_lock.zst static_lock.json
 
+# Of a future, at the word that says that its result is there.
+g++ -g -O1 -fsanitize=thread "$top/samples/more/future_lock.cpp" -o future_lock -lpthread || exit 1
+run 0 record -o future_lock.zst ./future_lock
+run 0 replay --format json future_lock.zst
+holds '[.anomalies[] | [.verdict, .replay.results[0].end.kind]] == [range(2) | ["confirmed", "deadlock"]] and all(.anomalies[]; [.events[].waits_for.operation] | index("atomic-load"))'
+run 0 schedule future_lock.zst --anomaly D1
+cp out future_lock.json
+run 0 schedule --verify --trace future_lock.zst future_lock.json
+
 run 0 record -o shared.zst ./app shared
 run 0 analyze --format json shared.zst
 holds '.anomalies == []'
