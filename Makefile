@@ -121,7 +121,7 @@ BUILD_PACKAGES := gcc g++ make libc6-dev libzstd-dev libjansson-dev libdw-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) check libsubunit-dev zstd jq bash clang valgrind groff-base pkg-config patch
 HOUSE_PACKAGES := $(CHECK_PACKAGES) git libclang-rt-14-dev clang-format clang-tidy
 
-.PHONY: help deps-build deps-check deps-house demo check unit cli e2e check-runs faults differ build-san san build-fuzz fuzz check-real check-cluster bench bench-load bench-column bench-orders bench-growth bench-pecan bench-explore bench-findings bench-binary bench-peers check-binary format tidy install uninstall deb check-dist
+.PHONY: help deps-build deps-check deps-house demo check unit cli e2e check-runs faults differ build-san san build-fuzz fuzz check-real check-cluster bench bench-load bench-column bench-orders bench-growth bench-pecan bench-explore bench-findings bench-truth bench-binary bench-peers check-binary format tidy install uninstall deb check-dist
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -251,6 +251,9 @@ bench-explore: deps-check all ## races after 1 to 10 runs by strategy, RaceFuzze
 
 bench-findings: deps-check all ## findings a person is shown, the anomalies they are made of, and ThreadSanitizer's pairs
 	@bash tests/bench/findings.sh $(BUILD)
+
+bench-truth: deps-check all ## public programs whose authors say whether they race (CORPORA=FOLDERS), and ThreadSanitizer
+	@bash tests/bench/truth.sh $(BUILD) $(CORPORA)
 
 bench-peers: all $(BUILD)/bin/gen_trace ## beside RAPID (RAPID=FOLDER), ThreadSanitizer and Helgrind, as far as they are there
 	@bash tests/bench/peers.sh $(BUILD)
