@@ -68,6 +68,8 @@ async function tab_order() {
 async function folds() {
 	const count = await of_page(`document.querySelectorAll('summary').length`)
 	for (let i = 0; i < count; i++) {
+		/* One within another can be used once that is open. */
+		await of_page(`(e => { while ((e = e.parentElement.closest('details'))) e.open = true })(document.querySelectorAll('summary')[${i}].parentElement)`)
 		await of_page(`document.querySelectorAll('summary')[${i}].focus()`)
 		await press('Enter', '\r')
 		check(await of_page(`document.querySelectorAll('summary')[${i}].parentElement.open`), `Enter does not open fold ${i}`)
