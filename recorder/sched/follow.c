@@ -436,8 +436,10 @@ static bool spins_forever(const state_t *s, const struct rt_task *task)
 	static RT_OF_RUN uint64_t began, step, mark;
 	static RT_OF_RUN const state_t *spinner;
 
+	bool turns = task->repeats >= RT_SPIN_REPEATS && rt_sched.steps - task->yielded_at <= TURN_STEPS;
+
 	if (spinner != s || step != rt_follow_plan->step || mark != s->mark ||
-	    rt_sched.steps - task->yielded_at > TURN_STEPS) {
+	    (!turns && task->yielded_at + 1 != rt_sched.steps)) {
 		spinner = s;
 		step = rt_follow_plan->step;
 		mark = s->mark;

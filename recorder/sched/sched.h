@@ -36,8 +36,9 @@ struct rt_sched {
 };
 extern struct rt_sched rt_sched;
 
-#define RT_STEP_NS 1000u  /* of virtual time that a step takes */
-#define RT_QUANTUM 20000u /* plain accesses until a thread looks at the others, at first */
+#define RT_STEP_NS 1000u   /* of virtual time that a step takes */
+#define RT_SPIN_REPEATS 8u /* equal looks at unchanged values after which a thread spins */
+#define RT_QUANTUM 20000u  /* plain accesses until a thread looks at the others, at first */
 
 void rt_sched_lock(void);
 void rt_sched_unlock(void);

@@ -6,7 +6,6 @@
 
 #define QUANTUM_NS 100000u /* of virtual time that RT_QUANTUM plain accesses take */
 #define QUANTUM_MAX (RT_QUANTUM * 256)
-#define SPIN_REPEATS 8u /* equal looks at unchanged values after which a thread spins */
 
 /* Others come first. */
 static void yield_to_others(struct rt_task *t)
@@ -103,7 +102,7 @@ void rt_turn_saw(uint64_t object, uint64_t value, uintptr_t pc)
 			continue;
 		if (t->seen[i].value != value)
 			t->repeats = 0;
-		else if (++t->repeats >= SPIN_REPEATS)
+		else if (++t->repeats >= RT_SPIN_REPEATS)
 			yield_to_others(t);
 		t->seen[i].value = value;
 		return;
