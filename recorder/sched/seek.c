@@ -119,7 +119,7 @@ struct rt_task *rt_seek(struct rt_task *current, struct rt_task *const *enabled,
 	for (unsigned i = 0; i < n; i++)
 		if (!is_kept(enabled[i]))
 			others[other_count++] = enabled[i];
-	if (!other_count && rt_sched_has_sleeper())
+	if (!other_count && rt_sched_awaits_sleeper())
 		return NULL; /* time passes */
 	held_for = kept_count ? held_for + 1 : 0;
 	if (kept_count && (!other_count || held_for > PATIENCE)) {

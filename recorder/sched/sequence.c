@@ -110,7 +110,7 @@ struct rt_task *rt_sequence_seek(struct rt_task *current, struct rt_task *const 
 		else
 			others[other_count++] = enabled[i];
 	held_for = early_count ? held_for + 1 : 0;
-	if (!other_count && (!early_count || rt_sched_has_sleeper()))
+	if (!other_count && (!early_count || rt_sched_awaits_sleeper()))
 		return NULL; /* time passes */
 	if (other_count && held_for <= PATIENCE) {
 		task = rt_strategy_random.choose(current, others, other_count);

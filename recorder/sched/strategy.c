@@ -104,11 +104,13 @@ bool rt_sched_awaits_sleeper(void)
 {
 	enum { NAPS = 10000, REAL_NAPS = 10 }; /* until the strategy is to free a thread; real ones take time */
 	static RT_OF_RUN unsigned naps;
+	static RT_OF_RUN uint64_t seen; /* naps that there were at the last call */
 	bool real = rt_sched.outside || rt_sched.foreign || rt_sched.polling;
 
 	if (!rt_sched_has_sleeper())
 		return false;
-	naps++;
+	naps += rt_sched.naps != seen;
+	seen = rt_sched.naps;
 	if (naps < (real ? REAL_NAPS : NAPS))
 		return true;
 	naps = 0;

@@ -135,6 +135,7 @@ static void time_is_up(struct rt_task *t)
 {
 	rt_sched_unblock(t);
 	t->timed_out = true;
+	rt_sched.naps++;
 	if (!time_is_logical())
 		skip_to(t->due);
 }

@@ -137,6 +137,7 @@ static unsigned end_waits(void)
 		if (t->wakes_real <= now) {
 			rt_sched_unblock(t);
 			t->timed_out = true;
+			rt_sched.naps++;
 			any = true;
 		} else if (t->wakes_real < first) {
 			first = t->wakes_real;

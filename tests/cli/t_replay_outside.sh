@@ -107,4 +107,58 @@ jq --argjson forked "$forked" '(.steps[] | select(.thread == "main.1")) as $pass
 	.steps = [{thread: "main", from: 1, to: $forked}, $passes, ($gives | .from = $forked + 1), .steps[-1]]' out >passes.json
 run 0 replay --attempts 1 --trace passes.zst passes.json
 holds '.outcome == "confirmed"'
+
+# Both that serve are held before they read what they update. One that only looks and sleeps again frees neither, and
+# there is one outside, for which time passes: a search that waited for thousands of its naps ran into the time-out.
+cat >naps.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+
+static int served, quit, words[2];
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+
+static void *watches(void *unused)
+{
+	for (int ended = 0; !ended;) {
+		usleep(20000);
+		pthread_mutex_lock(&m);
+		ended = quit;
+		pthread_mutex_unlock(&m);
+	}
+	return unused;
+}
+static void *listens(void *unused)
+{
+	char c;
+	return read(words[0], &c, 1) == 1 ? unused : NULL;
+}
+static void *serves(void *unused)
+{
+	served++;
+	return unused;
+}
+int main(void)
+{
+	static void *(*const work[])(void *) = {watches, listens, serves, serves};
+	pthread_t t[4];
+	if (pipe(words))
+		return 1;
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, work[i], NULL);
+	pthread_join(t[2], NULL);
+	pthread_join(t[3], NULL);
+	pthread_mutex_lock(&m);
+	quit = 1;
+	pthread_mutex_unlock(&m);
+	if (write(words[1], "x", 1) != 1)
+		return 1;
+	pthread_join(t[0], NULL);
+	pthread_join(t[1], NULL);
+	return 0;
+}
+END
+"${CC:-gcc}" -g -O1 -fsanitize=thread naps.c -o naps -lpthread || wrong 'naps.c does not compile'
+run 0 record -o naps.zst ./naps
+run 0 replay --attempts 1 naps.zst
+holds '[.anomalies[].replay | select(.)] | length > 0 and all(.outcome == "confirmed")'
 exit $fail
