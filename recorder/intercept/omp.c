@@ -250,7 +250,7 @@ RT_INTERPOSE(void, GOMP_single_copy_end, (void *data))
 /* ordered, and its form for loops that depend on their own iterations: which one waits for which is not kept. */
 RT_INTERPOSE(void, GOMP_ordered_start, (void))
 {
-	roam(RT_PC);
+	go_in(RT_PC);
 	RT_REAL(GOMP_ordered_start)();
 	come(RT_PC);
 	if (rt_omp_current)
@@ -354,7 +354,7 @@ POST(GOMP_doacross_ull_post, unsigned long long)
 		for (unsigned i = 0; i < sizeof a / sizeof *a; i++)                                                    \
 			a[i] = va_arg(args, type);                                                                     \
 		va_end(args);                                                                                          \
-		roam(RT_PC);                                                                                           \
+		go_in(RT_PC);                                                                                          \
 		RT_REAL(name)                                                                                          \
 		(first, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13],        \
 		 a[14]);                                                                                               \

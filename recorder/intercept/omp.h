@@ -75,6 +75,17 @@ static inline void roam(uintptr_t pc)
 		rt_turn_roams(pc);
 }
 
+/*
+ * The same where no event of the thread comes right before: a run that follows a schedule is to know when the thread
+ * goes in. What it finds to do there depends on that. Nothing comes after the event.
+ */
+static inline void go_in(uintptr_t pc)
+{
+	if (RT_UNLIKELY(rt_controlled) && rt_omp_current)
+		before(rt_omp_current->region->object + REGION_SHARE, pc);
+	roam(pc);
+}
+
 static inline void come(uintptr_t pc)
 {
 	if (RT_UNLIKELY(rt_controlled))

@@ -402,7 +402,7 @@ RT_INTERPOSE(void, GOMP_task,
 		atomic_store_explicit(&rt_omp_detached, true, memory_order_relaxed);
 	bool waits = !deferred && flags & FLAG_DEPEND;
 	if (waits)
-		roam(RT_PC);
+		go_in(RT_PC);
 	else
 		wakes();
 	RT_REAL(GOMP_task)(run_task, &t, copy_task, size, align, deferred, flags, depend, priority, detach);
@@ -442,7 +442,7 @@ static void group_end(struct context *c, uintptr_t pc)
 		if (!(flags & FLAG_NOGROUP))                                                                           \
 			group_begin(c);                                                                                \
 		size = make_task(&t, size, &align, flags & ~FLAG_DEPEND, NULL);                                        \
-		roam(RT_PC);                                                                                           \
+		go_in(RT_PC);                                                                                          \
 		RT_REAL(name)(run_task, &t, copy_task, size, align, flags, tasks, priority, start, end, step);         \
 		come(RT_PC);                                                                                           \
 		if (!(flags & FLAG_NOGROUP))                                                                           \
@@ -453,7 +453,7 @@ TASKLOOP(GOMP_taskloop_ull, unsigned long long)
 
 RT_INTERPOSE(void, GOMP_taskwait, (void))
 {
-	roam(RT_PC);
+	go_in(RT_PC);
 	RT_REAL(GOMP_taskwait)();
 	come(RT_PC);
 	if (rt_omp_current) {
@@ -463,7 +463,7 @@ RT_INTERPOSE(void, GOMP_taskwait, (void))
 }
 RT_INTERPOSE(void, GOMP_taskwait_depend, (void **depend))
 {
-	roam(RT_PC);
+	go_in(RT_PC);
 	RT_REAL(GOMP_taskwait_depend)(depend);
 	come(RT_PC);
 	for (size_t i = 0; rt_omp_current && i < depend_count(depend); i++)
@@ -479,7 +479,7 @@ RT_INTERPOSE(void, GOMP_taskgroup_start, (void))
 }
 RT_INTERPOSE(void, GOMP_taskgroup_end, (void))
 {
-	roam(RT_PC);
+	go_in(RT_PC);
 	RT_REAL(GOMP_taskgroup_end)();
 	come(RT_PC);
 	if (rt_omp_current && rt_omp_current->groups)
@@ -536,7 +536,7 @@ static unsigned run_at_once(unsigned flags, void **depend, uintptr_t pc)
 	if (!rt_omp_current || !rt_recording())
 		return flags;
 	if (depend) {
-		roam(pc);
+		go_in(pc);
 		RT_REAL(GOMP_taskwait_depend)(depend);
 		come(pc);
 		for (size_t i = 0; i < depend_count(depend); i++)

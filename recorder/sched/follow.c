@@ -405,15 +405,28 @@ static bool is_of_goal(const state_t *s)
 	return false;
 }
 
-/* A thread that the plan has no more steps of, nor the goal. NULL: none. */
-static struct rt_task *beside(struct rt_task *const *enabled, unsigned n)
+/* True if the plan has no more steps of the thread, nor the goal. */
+static bool is_beside(const state_t *s)
+{
+	return s == &rt_follow_nobody || (s->last_step <= rt_follow_plan->step && !is_of_goal(s));
+}
+
+/* True if the thread can go on without leaving its marks, and without an event of the goal. */
+static bool can_be_ahead(state_t *s, const struct rt_task *task)
+{
+	return is_between(s, task) ||
+	       (rt_follow_compare(s, &task->next) != OTHER_EVENT && !rt_follow_is_goal(s, s->mark));
+}
+
+/* A thread beside the plan; with ahead, also one whose steps come later. NULL: none. */
+static struct rt_task *beside(struct rt_task *const *enabled, unsigned n, bool ahead)
 {
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const state_t *s = rt_follow_state(enabled[i]);
+		state_t *s = rt_follow_state(enabled[i]);
 
-		if (s == &rt_follow_nobody || (s->last_step <= rt_follow_plan->step && !is_of_goal(s)))
+		if (is_beside(s) || (ahead && can_be_ahead(s, enabled[i])))
 			rt_seek_others[count++] = enabled[i];
 	}
 	if (!count)
@@ -422,8 +435,20 @@ static struct rt_task *beside(struct rt_task *const *enabled, unsigned n)
 	state_t *s = rt_follow_state(task);
 
 	if (!is_between(s, task))
-		rt_follow_executes(s, &task->next, NO_MATTER);
+		rt_follow_executes(s, &task->next, is_beside(s) ? NO_MATTER : rt_follow_compare(s, &task->next));
 	return task;
+}
+
+/*
+ * True if the thread is a task of OpenMP that none of the team has come for. The plan may have those that could run
+ * others, which have to end first: which one sleeps, and which looks for tasks, is not known of the recording.
+ */
+static bool awaits_team(const state_t *s, const struct rt_task *task)
+{
+	enum { STEPS_MOST = 10000 };
+	static RT_OF_RUN unsigned steps;
+
+	return !task && s->task == RT_PLAN_NONE && thread_of(s)->child_number > RT_CHILD_TASK && steps++ < STEPS_MOST;
 }
 
 /*
@@ -459,8 +484,12 @@ static struct rt_task *instead(state_t *s, struct rt_task *task, bool comes, str
 	bool alone = (comes || (task && is_polled(task))) && waited() < ALONE_NS;
 
 	if (!joined && !alone && awaits_others(s, task) && rt_seek_make_room())
-		joined = beside(enabled, n);
-	if (!joined && !comes && !somebody_comes_back())
+		joined = beside(enabled, n, false);
+	if (joined || comes || somebody_comes_back())
+		return joined;
+	if (awaits_team(s, task) && rt_seek_make_room())
+		joined = beside(enabled, n, true);
+	if (!joined)
 		got_stuck(s);
 	return joined;
 }

@@ -50,7 +50,7 @@ void rt_turn_roams(uintptr_t pc)
 {
 	if (rt_sched_is_free())
 		return;
-	rt_turn_step(RT_OP_NONE, 0, 0, pc, 0, false);
+	rt_turn_hold(pc);
 	struct rt_task *t = rt_sched_enter();
 	t->roams = true;
 	rt_sched_goes_outside(t);

@@ -129,6 +129,14 @@ jq '.anomalies[] | select(.schedule) | .schedule | .steps = [{thread: "main", fr
 rm tick
 run 0 replay --attempts 1 --resolve first --trace lacks.zst lacks.json -- ./lacks
 holds '.outcome == "confirmed"'
+# --- Which of OpenMP's threads comes for a task depends on when they go into the library; a task that none comes for waits until others end. One thread
+# alone runs all tasks of the last region, so that two of them never meet.
+gcc -g -O1 -fsanitize=thread -fopenmp "$top/samples/openmp/tasks_racy.c" -o tasks_racy || wrong "tasks_racy.c does not compile"
+for seed in 13 41; do
+	run 0 record --serial=$seed -o tasks.zst ./tasks_racy
+	run 0 replay --attempts 1 --resolve first --verdict observed,proved -f json tasks.zst
+	holds '[.anomalies[] | select(.replay and .variable.name != "alone")] | length >= 8 and all(.replay.outcome == "confirmed")'
+done
 # --- A task on a stack that is not its thread's is part of that thread, by turns as well, and the slot that it was to have is free.
 cat >stacks.c <<'END'
 #include <omp.h>
