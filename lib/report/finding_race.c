@@ -193,8 +193,7 @@ static void title_plain(const struct race *x, struct text *t)
  * and not whether there is one, is no such check. */
 static bool is_double_checked(const struct race *x)
 {
-	static const char *const checks[] = {"::operator bool", "::has_value",  "::get",       "::operator->",
-	                                     "::operator*",     "::operator==", "::operator!="};
+	static const char *const checks[] = {"::operator bool", "::has_value", "::get", "::operator==", "::operator!="};
 	uint32_t reader = rt_op_writes(x->p[0].op);
 	struct place callee = {.frame = x->p[reader].place.callee};
 	char name[PLACE_FUNCTION_MAX];
@@ -224,14 +223,27 @@ void race_title(const struct report *r, const struct finding *f, struct text *t)
 		title_plain(&x, t);
 }
 
+/* True if the program itself asks for the atomic operation: not a library within one of its functions. */
+static bool is_own_atomic(const struct report *r, uint32_t e)
+{
+	static const char *const types[] = {"std::atomic", "std::__atomic_"};
+	struct place place = place_of(r, e), callee = {.frame = place.callee};
+	char name[PLACE_FUNCTION_MAX];
+	if (!place.callee)
+		return place.frame && !frame_is_library(place.frame);
+	place_function(&callee, name);
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (!strncmp(name, types[i], strlen(types[i])))
+			return true;
+	return false;
+}
+
 /* The relaxed atomic of the program's own that alone orders the race's events; NULL: none does. */
 static const struct cause *relaxed_cause(const struct race *x)
 {
-	const struct model *m = x->r->analysis->model;
 	for (uint32_t i = 0; i < x->a->cause_count; i++) {
 		const struct cause *cause = follows_cause(x->r, x->a, i);
-		const struct rt_frame *f = subject_frame(x->r, m->sites[m->events[cause->write].site].pc);
-		if (cause->anomaly == MODEL_NONE && f && !frame_is_library(f))
+		if (cause->anomaly == MODEL_NONE && is_own_atomic(x->r, cause->write))
 			return cause;
 	}
 	return NULL;
@@ -266,12 +278,12 @@ enum mend {
 	MEND_MEMBERS,
 	MEND_HANDLER,
 	MEND_RESULT,
+	MEND_LOST,
 	MEND_RELAXED,
 	MEND_FLAG,
 	MEND_READERS,
 	MEND_LACKING,
 	MEND_ATOMIC,
-	MEND_LOST,
 	MEND_LOCKS,
 	MEND_CALLS,
 	MEND_COPY,
@@ -296,6 +308,8 @@ static enum mend mend_of(const struct race *x)
 		return MEND_HANDLER;
 	if (f->called[0])
 		return MEND_RESULT;
+	if (x->is_lost)
+		return MEND_LOST;
 	if (relaxed_cause(x))
 		return MEND_RELAXED;
 	if (deed_waits(r, f, x->a->events[0]) || deed_waits(r, f, x->a->events[1]))
@@ -306,8 +320,8 @@ static enum mend mend_of(const struct race *x)
 		return MEND_LACKING;
 	if (rt_op_is_atomic(x->p[0].op) != rt_op_is_atomic(x->p[1].op))
 		return MEND_ATOMIC;
-	if (x->is_lost || x->locked)
-		return x->is_lost ? MEND_LOST : MEND_LOCKS;
+	if (x->locked)
+		return MEND_LOCKS;
 	/* What a library's function accesses is not the program's to make atomic. */
 	if (x->p[0].place.callee || x->p[1].place.callee)
 		return MEND_CALLS;

@@ -458,9 +458,8 @@ static bool awaits_team(const state_t *s, const struct rt_task *task)
 static bool spins_forever(const state_t *s, const struct rt_task *task)
 {
 	enum { SPIN_NS = 250000000, TURN_STEPS = 16 }; /* TURN_STEPS: of a spin that also looks at plain variables */
-	static RT_OF_RUN uint64_t began, step, mark, yielded_at;
+	static RT_OF_RUN uint64_t began, step, mark;
 	static RT_OF_RUN const state_t *spinner;
-	static RT_OF_RUN bool again; /* it has yielded since */
 
 	bool turns = task->repeats >= RT_SPIN_REPEATS && rt_sched.steps - task->yielded_at <= TURN_STEPS;
 
@@ -470,11 +469,8 @@ static bool spins_forever(const state_t *s, const struct rt_task *task)
 		step = rt_follow_plan->step;
 		mark = s->mark;
 		began = rt_sched.now;
-		yielded_at = task->yielded_at;
-		again = false;
 	}
-	again |= yielded_at != task->yielded_at;
-	return again && rt_sched.now - began > SPIN_NS && rt_sched.live > 1 && !somebody_comes_back();
+	return rt_sched.now - began > SPIN_NS && rt_sched.live > 1 && !somebody_comes_back();
 }
 
 /* The step's thread cannot go on: the one that does instead. NULL: none, and if nothing comes it is stuck. */

@@ -184,6 +184,51 @@ says '`second` closes the stream from main (more.cc:' 'second: main.2 closes' ' 
 says 'writes the vtable pointer of `main' '  fix: let other threads use the object only after its constructor'
 says 'writes it, though both hold `handed`' '  fix: hold one lock at both places; in between this one is released by another thread'
 
+# What a smart pointer in a container points to is used, not checked. An atomic object's functions are in a header, and
+# are the program's own operations.
+cat >owners.cc <<'C'
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+struct item {
+	int n = 0;
+};
+static std::vector<std::unique_ptr<item>> items;
+static std::mutex m;
+static std::atomic<int> head;
+static int slot;
+static void grow()
+{
+	{
+		std::lock_guard<std::mutex> held(m);
+		items.push_back(std::make_unique<item>());
+	}
+	slot = 1;
+	head.store(1, std::memory_order_relaxed);
+}
+int main()
+{
+	items.push_back(std::make_unique<item>());
+	std::thread t(grow);
+	int n = items[0]->n;
+	while (!head.load(std::memory_order_relaxed))
+		std::this_thread::yield();
+	n += slot;
+	t.join();
+	return n - 1;
+}
+C
+for level in -O0 -O2; do
+	g++ -g $level -fsanitize=thread owners.cc -o owners -pthread || exit 1
+	timeout 60 "$RACETRACE" record --serial=1 -o owners.zst ./owners >out 2>err
+	timeout 60 "$RACETRACE" analyze -f text --fail-on never owners.zst >out 2>err
+	says '`grow` writes `slot` while `main` reads it' '  fix: `head` is relaxed: release and acquire would order it'
+	says 'on `items[0]` without `m`' '  fix: hold `m` at owners.cc:26'
+	! grep -q 'double-checked' out || wrong "double-checked: $(grep ^F out)"
+done
+
 # An atomic of a heap block is named by its operation, and said to lack the half that it lacks.
 cat >half.c <<'C'
 #include <pthread.h>
