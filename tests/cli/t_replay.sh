@@ -10,7 +10,12 @@ quiet
 holds '[.anomalies[] | select(.replay)] | length >= 1 and all(.verdict == "confirmed" and .replay.confirmed == .replay.runs)'
 holds '.anomalies[] | select(.variable.name == "ready") | .replay | .was == "proved" or .was == "observed"'
 holds '.anomalies[] | select(.variable.name == "ready") | [.replay.results[].resolve] | sort == ["first", "second"]'
-# With the read first there are no jobs to print.
+# With the read first there are no jobs to print. What runs without a schedule print is known if two of them print the
+# same: on a busy machine the race may happen in one.
+for _ in 1 2 3; do
+	jq -e 'any(.anomalies[].replay.results[]?; .output_differs)' out >/dev/null && break
+	run 0 replay hidden.zst
+done
 holds '.anomalies[] | select(.variable.name == "ready") | .events as $e | .replay.results[] | select(.output_differs) |
 	$e[if .resolve == "first" then 0 else 1 end].op == "read" and (has("output") | not)'
 holds '.summary.race.confirmed >= 1'
