@@ -30,7 +30,7 @@ C
 gcc -g -O1 -fsanitize=thread members.c -o members -pthread || exit 1
 timeout 60 "$RACETRACE" record -o members.zst ./members >/dev/null 2>&1
 "$RACETRACE" analyze -f json --fail-on never members.zst >out 2>err
-holds '[.findings[].title | capture("`j->(?<m>[a-z]+)`").m] | sort == ["done", "stop"]'
+holds '[.findings[].title | capture("`job::(?<m>[a-z]+)`").m] | sort == ["done", "stop"]'
 
 # Locks of one name are told apart by the threads that hold them.
 cat >three.c <<'C'
@@ -123,7 +123,7 @@ C
 gcc -g -O0 -fsanitize=thread sites.c -o sites -pthread || exit 1
 timeout 60 "$RACETRACE" record -o sites.zst ./sites >/dev/null 2>&1
 "$RACETRACE" analyze -f json --fail-on never sites.zst >out 2>err
-holds '[.findings[].title] == ["`put` writes `x->set` while `get` reads it, and nothing orders them"]'
+holds '[.findings[].title] == ["`put` writes `a::set` while `get` reads it, and nothing orders them"]'
 
 # Members of variables have their names in a program without instrumentation, too, also where what debuggers need is in a
 # file of its own.
