@@ -5,10 +5,10 @@
 #include <ctype.h>
 #include <stdbool.h>
 
-/* True if the character may be of a name in C or C++. */
+/* True if the character may be of a name in C or C++, or is a part of one in UTF-8. */
 static inline bool is_in_name(char c)
 {
-	return isalnum((unsigned char)c) || c == '_';
+	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
 #endif

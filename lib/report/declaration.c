@@ -4,6 +4,7 @@
  */
 #include "lib/report/declaration.h"
 
+#include "lib/base/name.h"
 #include "lib/trace/own_code.h"
 #include "lib/trace/snippet.h"
 
@@ -13,11 +14,6 @@
 #include <string.h>
 
 enum { LINES_MAX = 100 }; /* above a use */
-
-static bool is_in_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
-}
 
 /* True if a word in front of a name is no type with members. */
 static bool is_no_type(const char *word)
@@ -37,7 +33,7 @@ static bool may_begin(const char *line, const char *type)
 {
 	while (type > line && (type[-1] == ' ' || type[-1] == '\t'))
 		type--;
-	return type == line || strchr("(,;{", type[-1]) || is_in_word(type[-1]);
+	return type == line || strchr("(,;{", type[-1]) || is_in_name(type[-1]);
 }
 
 /* The word that ends before `at`, behind stars, references and const. False: nothing is between. */
@@ -47,12 +43,12 @@ static bool word_before(const char *line, const char *at, char word[EXPRESSION_M
 	for (;;) {
 		while (end > line && strchr("*& \t", end[-1]))
 			end--;
-		if (end - line < 6 || memcmp(end - 5, "const", 5) != 0 || is_in_word(end[-6]))
+		if (end - line < 6 || memcmp(end - 5, "const", 5) != 0 || is_in_name(end[-6]))
 			break;
 		end -= 5;
 	}
 	const char *begin = end;
-	while (begin > line && (is_in_word(begin[-1]) || begin[-1] == ':'))
+	while (begin > line && (is_in_name(begin[-1]) || begin[-1] == ':'))
 		begin--;
 	if (end == at || end - begin >= EXPRESSION_MAX || !may_begin(line, begin))
 		return false;
@@ -65,7 +61,7 @@ bool declaration_type(const char *line, const char *name, char type[EXPRESSION_M
 	size_t n = strlen(name);
 	for (const char *at = line; n && (at = strstr(at, name)); at += n) {
 		const char *behind = at + n + strspn(at + n, " \t");
-		if ((at > line && is_in_word(at[-1])) || is_in_word(at[n]) || !*behind ||
+		if ((at > line && is_in_name(at[-1])) || is_in_name(at[n]) || !*behind ||
 		    !strchr(",)=;:[{(", *behind) || (behind[0] == '=' && behind[1] == '=') ||
 		    (behind[0] == ':' && behind[1] == ':'))
 			continue;
@@ -135,11 +131,11 @@ bool declaration_member(const struct report *r, const struct place *place, const
 {
 	char base[EXPRESSION_MAX], type[EXPRESSION_MAX];
 	size_t n = 0;
-	while (is_in_word(written[n]))
+	while (is_in_name(written[n]))
 		n++;
 	const char *rest = written + n + (written[n] == '.' ? 1 : !strncmp(written + n, "->", 2) ? 2 : 0);
 	size_t end = 0;
-	while (is_in_word(rest[end]))
+	while (is_in_name(rest[end]))
 		end++;
 	/* One step from a variable: of longer ways the types between are not known. */
 	if (!n || rest == written + n || !end || (rest[end] && rest[end] != '[') || !place->frame ||

@@ -56,11 +56,10 @@ struct finding {
 	struct finding_place places[FINDING_PLACES_MAX]; /* those of the first anomaly first; distinct lines */
 	size_t place_count, place_total;
 	struct guard guard;
-	struct uses uses;                  /* of its first anomaly's variable; accesses 0: not known */
-	char guard_name[SUBJECT_NAME_MAX]; /* "": none, or it has no name */
-	char
-	    guard_written[SUBJECT_NAME_MAX]; /* the same as the source has it: "queue->mutex", not the block it is in */
-	char guard_words[SUBJECT_NAME_MAX];  /* the same for people: "Queue::mutex", if its type is known */
+	struct uses uses; /* of its first anomaly's variable; accesses 0: not known */
+	/* The guard as an object, as the source has it ("queue->mutex"), and for people ("Queue::mutex", if its type is
+	 * known). "": none, or it has no name. */
+	char guard_name[SUBJECT_NAME_MAX], guard_written[SUBJECT_NAME_MAX], guard_words[SUBJECT_NAME_MAX];
 	uint32_t lacking; /* side of the first anomaly, a race, that lacks a lock which the other holds; 2: none */
 	char lacked[SUBJECT_NAME_MAX]; /* that lock, for people; "": it has no name */
 	char written[EXPRESSION_MAX];  /* what a place assigns to, as its source line has it; "": not known */

@@ -10,20 +10,15 @@
 
 #include <inttypes.h>
 
-static void put_character(char c, FILE *out)
-{
-	putc(c, out);
-}
-
 static void put_line(const struct report *r, const struct place *place, const char *level, const char *text, FILE *out)
 {
 	const struct rt_frame *f = place->frame;
 	const char *path = rt_trace_info(r->analysis->trace)->path;
-	utf8_print(f && f->file ? f->file : path, put_character, out);
+	utf8_write(f && f->file ? f->file : path, out);
 	if (f && f->file)
 		subject_put_line(f, out);
 	fprintf(out, ": %s: ", level);
-	utf8_print(text, put_character, out);
+	utf8_write(text, out);
 }
 
 static const struct place *main_place(const struct report *r, const struct finding *f)
@@ -50,7 +45,7 @@ static void put_finding(const struct report *r, const struct finding *f, FILE *o
 	}
 	if (finding_guard_text(f, text)) {
 		put_line(r, main_place(r, f), "note", "guard: ", out);
-		utf8_print(text, put_character, out);
+		utf8_write(text, out);
 		putc('\n', out);
 	}
 }
@@ -59,7 +54,7 @@ static void put_finding(const struct report *r, const struct finding *f, FILE *o
 static void put_incomplete(const struct report *r, const char *what, const char *why, FILE *out)
 {
 	put_line(r, &(struct place){0}, "warning", what, out);
-	utf8_print(why, put_character, out);
+	utf8_write(why, out);
 	putc('\n', out);
 }
 
@@ -95,7 +90,7 @@ static void put_merged(const struct merge *m, const struct merged_finding *f, FI
 		put_incident(merge_any_report(m), f, out);
 	}
 	merge_repeat_text(m, f, seen, sizeof seen);
-	utf8_print(seen, put_character, out);
+	utf8_write(seen, out);
 	putc('\n', out);
 }
 

@@ -14,14 +14,9 @@ struct lines {
 	FILE *out;
 };
 
-static void put_character(char c, FILE *out)
-{
-	putc(c, out);
-}
-
 static void put(const struct lines *l, const char *text)
 {
-	utf8_print(text, put_character, l->out);
+	utf8_write(text, l->out);
 }
 
 static void put_thread(const struct lines *l, uint32_t thread)

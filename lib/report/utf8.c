@@ -43,3 +43,13 @@ void utf8_print(const char *s, utf8_put *put, FILE *out)
 		s += n;
 	}
 }
+
+static void put_byte(char c, FILE *out)
+{
+	putc(c, out);
+}
+
+void utf8_write(const char *s, FILE *out)
+{
+	utf8_print(s, put_byte, out);
+}

@@ -14,5 +14,7 @@ typedef void utf8_put(char c, FILE *out);
 /* Puts the bytes of s. What is not UTF-8 becomes U+FFFD; characters that could steer a terminal or turn the writing
  * direction become an escape such as \x1b; a tab becomes a space. */
 void utf8_print(const char *s, utf8_put *put, FILE *out);
+/* The same, as they are. */
+void utf8_write(const char *s, FILE *out);
 
 #endif

@@ -61,45 +61,40 @@ static void found_asleep(const uint32_t *word, uintptr_t pc)
 		AFTER(sleepers(word));
 }
 
+/* True if the operation wakes threads that wait for its first word. */
+static bool is_wake(int command)
+{
+	return command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET || command == FUTEX_WAKE_OP ||
+	       command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE || command == FUTEX_CMP_REQUEUE_PI;
+}
+
+/* True if it waits for one that wakes. */
+static bool is_sleep(int command)
+{
+	return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_WAIT_REQUEUE_PI;
+}
+
 void rt_futex_begins(const uint32_t *word, int operation, const uint32_t *other, uintptr_t pc)
 {
+	int command = operation & FUTEX_CMD_MASK;
 	if (!rt_recording())
 		return;
-	switch (operation & FUTEX_CMD_MASK) {
-	case FUTEX_WAKE_OP:
+	if (command == FUTEX_WAKE_OP) {
 		word_changes(other, pc);
 		wakes(other, pc);
-		wakes(word, pc);
-		break;
-	case FUTEX_WAKE:
-	case FUTEX_WAKE_BITSET:
-	case FUTEX_REQUEUE:
-	case FUTEX_CMP_REQUEUE:
-	case FUTEX_CMP_REQUEUE_PI:
-		wakes(word, pc);
-		break;
-	case FUTEX_WAIT:
-	case FUTEX_WAIT_BITSET:
-	case FUTEX_WAIT_REQUEUE_PI:
-		sleeps(word, pc);
-		break;
-	case FUTEX_UNLOCK_PI:
-		word_changes(word, pc);
-		break;
 	}
+	if (is_wake(command))
+		wakes(word, pc);
+	else if (is_sleep(command))
+		sleeps(word, pc);
+	else if (command == FUTEX_UNLOCK_PI)
+		word_changes(word, pc);
 }
 
 bool rt_futex_waits(int operation)
 {
-	switch (operation & FUTEX_CMD_MASK) {
-	case FUTEX_WAIT:
-	case FUTEX_WAIT_BITSET:
-	case FUTEX_WAIT_REQUEUE_PI:
-	case FUTEX_LOCK_PI:
-	case FUTEX_LOCK_PI2:
-		return true;
-	}
-	return false;
+	int command = operation & FUTEX_CMD_MASK;
+	return is_sleep(command) || command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2;
 }
 
 /* True if nothing but a thread of this process can end the wait. */
@@ -117,48 +112,25 @@ void rt_futex_awaits(const uint32_t *word, int operation, const void *timeout, u
 		rt_call_begins(RT_CALL_FUTEX, -1, rt_place((uintptr_t)word), own, RT_CALL_NO_HOLDER, pc);
 }
 
-/* Of calls that say how many threads they have woken: one at least. */
-static void has_woken(const uint32_t *word, int operation, const uint32_t *other, uintptr_t pc)
-{
-	switch (operation & FUTEX_CMD_MASK) {
-	case FUTEX_WAKE_OP:
-		found_asleep(other, pc);
-		found_asleep(word, pc);
-		break;
-	case FUTEX_WAKE:
-	case FUTEX_WAKE_BITSET:
-	case FUTEX_REQUEUE:
-	case FUTEX_CMP_REQUEUE:
-	case FUTEX_CMP_REQUEUE_PI:
-		found_asleep(word, pc);
-		break;
-	}
-}
-
 void rt_futex_done(const uint32_t *word, int operation, const uint32_t *other, int r, uintptr_t pc)
 {
+	int command = operation & FUTEX_CMD_MASK;
 	rt_emit_time();
 	if (!rt_recording())
 		return;
-	if (r > 0)
-		has_woken(word, operation, other, pc);
+	if (is_wake(command) && r > 0) { /* one at least, of those of either word */
+		if (command == FUTEX_WAKE_OP)
+			found_asleep(other, pc);
+		found_asleep(word, pc);
+	}
 	if (r != 0)
 		return;
-	switch (operation & FUTEX_CMD_MASK) {
-	case FUTEX_WAIT:
-	case FUTEX_WAIT_BITSET:
+	if (is_sleep(command))
 		woken(word, pc);
-		break;
-	case FUTEX_WAIT_REQUEUE_PI:
-		woken(word, pc);
+	if (command == FUTEX_WAIT_REQUEUE_PI)
 		word_changes(other, pc);
-		break;
-	case FUTEX_LOCK_PI:
-	case FUTEX_LOCK_PI2:
-	case FUTEX_TRYLOCK_PI:
+	else if (command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2 || command == FUTEX_TRYLOCK_PI)
 		word_changes(word, pc);
-		break;
-	}
 }
 
 /*
@@ -208,15 +180,13 @@ bool rt_futex_by_turns(const long given[6], uintptr_t pc, long *result)
 			rt_turn_wakes(RT_OP_HB_AFTER, rt_place((uintptr_t)other), UINT32_MAX);
 		return false;
 	}
+	rt_futex_begins(word, operation, other, pc);
 	if (wakes) {
-		rt_futex_begins(word, operation, other, pc);
 		unsigned woken = rt_turn_wakes(RT_OP_HB_AFTER, rt_place((uintptr_t)word), (unsigned)given[2]);
 		*result = RT_SYSCALL(SYS_futex, word, operation, (unsigned)given[2] - woken, 0, 0, given[5]);
 		*result = woken + (*result > 0 ? *result : 0);
-	} else {
-		rt_futex_begins(word, operation, other, pc);
-		if (!block(word, operation, (uint32_t)given[2], (const void *)given[3], pc, result))
-			return false;
+	} else if (!block(word, operation, (uint32_t)given[2], (const void *)given[3], pc, result)) {
+		return false;
 	}
 	rt_futex_done(word, operation, other, (int)*result, pc);
 	return true;

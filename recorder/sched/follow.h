@@ -1,6 +1,7 @@
 /*
  * What the parts of the strategy `follow` share: follow.c follows the plan, match.c compares the program's steps with
- * its marks, cycle.c knows a deadlock, seek.c and sequence.c look for the goal where the plan has no steps.
+ * its marks, instead.c has the threads that go on where the plan's next one cannot, cycle.c knows a deadlock, seek.c
+ * and sequence.c look for the goal where the plan has no steps.
  */
 #ifndef RECORDER_SCHED_FOLLOW_H
 #define RECORDER_SCHED_FOLLOW_H
@@ -47,6 +48,43 @@ state_t *rt_follow_state(struct rt_task *task);
 struct rt_task *rt_follow_task(uint32_t thread);
 /* The task, if it is one of the n. */
 struct rt_task *rt_follow_among(struct rt_task *const *enabled, unsigned n, const struct rt_task *task);
+
+/* True if it can go on. One that let others go first is not among the enabled ones while there are such. */
+static inline bool rt_follow_can_go(struct rt_task *const *enabled, unsigned n, const struct rt_task *task)
+{
+	return rt_follow_among(enabled, n, task) || (task->state == RT_READY && task->yielded);
+}
+/* True if it waits for a descriptor, or for another process. */
+static inline bool rt_follow_is_polled(const struct rt_task *task)
+{
+	return task->state == RT_BLOCKED && (task->fds || task->shares);
+}
+
+/* How long a thread that is polled is waited for alone, before threads that the plan has no more steps of may be what
+ * it takes. */
+#define ALONE_NS UINT64_C(300000000)
+/* Real time since the last step of any thread, ns: what is decided outside may still come. */
+uint64_t rt_follow_waited(void);
+/*
+ * What a thread does in the end need not be in the plan, but a join waits for it: the thread that is joined, or that it
+ * joins in turn, and that has no more steps. NULL: none.
+ */
+struct rt_task *rt_follow_joined(struct rt_task *task, struct rt_task *const *enabled, unsigned n);
+/*
+ * True if what the thread waits for comes in its own time: a library, which makes the thread, or a timer, whose signal
+ * interrupts it. No thread waits for that in a call, so the watcher has to look: to be asked of each thread that the
+ * plan has next.
+ */
+bool rt_follow_comes(const state_t *s, const struct rt_task *task);
+/*
+ * True if the thread has yielded for long without coming to its next mark. No other thread runs meanwhile: what it
+ * waits for, it waits for by what no hook shows. A plain computation does not yield.
+ */
+bool rt_follow_spins(const state_t *s, const struct rt_task *task);
+/* The step's thread cannot go on: the one that does instead. comes: see rt_follow_comes. NULL: none; *stuck: nothing
+ * comes, either. */
+struct rt_task *rt_follow_instead(const state_t *s, struct rt_task *task, bool comes, struct rt_task *const *enabled,
+                                  unsigned n, bool *stuck);
 
 /* True if each thread of the goal waits for a lock of another one, for its end, or for what it is to give. */
 bool rt_follow_cycle_stands(void);

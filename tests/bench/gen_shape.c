@@ -2,24 +2,19 @@
  * Makes traces that are large in one way: gen_shape SHAPE EVENTS FILE. The growth benchmark takes each at several
  * sizes. See `shapes` for what they are.
  */
-#include "tracefmt/native/writer.h"
+#include "tests/bench/gen.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { WORKERS = 8, VARIABLES = 0x10000000, LOCKS = 0x8000000, CODE = 0x400000, BODIES = 50 };
+enum { WORKERS = 8, BODIES = 50 };
 
 static struct rt_writer *writer;
 static uint64_t written, *ordinals, state = 88172645463325252u;
 
 static uint32_t draw(uint64_t below)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)((state >> 11) % below);
+	return (uint32_t)(gen_next(&state) % below);
 }
 
 static void fail(const char *why)
@@ -30,16 +25,7 @@ static void fail(const char *why)
 
 static void emit(uint32_t thread, enum rt_op op, uint64_t addr, uint32_t position)
 {
-	struct rt_event e = {.ordinal = ++ordinals[thread],
-	                     .stamp = ++written,
-	                     .addr = addr,
-	                     .arg = op == RT_OP_READ || op == RT_OP_WRITE ? 8 : 0,
-	                     .pc = CODE + position,
-	                     .thread = thread,
-	                     .op = (uint8_t)op};
-	struct rt_error err;
-	if (rt_writer_event(writer, &e, &err))
-		fail(err.message);
+	gen_event(writer, ++written, ++ordinals[thread], thread, op, addr, position);
 }
 
 static void on_lock(uint32_t thread, enum rt_op op, uint64_t lock, uint32_t position)

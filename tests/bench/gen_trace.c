@@ -3,11 +3,9 @@
  * [-p PERCENT] [-s SEED] FILE. Each thread runs hot loops: over memory of its own, over shared variables under the lock
  * that guards them, and (PERCENT of the loops) over a shared variable without it.
  */
-#include "tracefmt/native/writer.h"
+#include "tests/bench/gen.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,15 +30,7 @@ struct output {
 	uint64_t written, *ordinals;
 };
 
-enum { VARIABLES = 0x10000000, OWN = 0x40000000, LOCKS = 0x8000000, CODE = 0x400000, LOOP = 32, BODIES = 64 };
-
-static uint64_t next(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state >> 11;
-}
+enum { OWN = 0x40000000, LOOP = 32, BODIES = 64 };
 
 static void emit(struct output *o, uint32_t thread, unsigned op, uint64_t addr, uint32_t position)
 {
@@ -56,30 +46,19 @@ static void emit(struct output *o, uint32_t thread, unsigned op, uint64_t addr, 
 		        position);
 		return;
 	}
-	struct rt_event e = {.ordinal = ++o->ordinals[thread],
-	                     .stamp = o->written,
-	                     .addr = addr,
-	                     .arg = op == RT_OP_READ || op == RT_OP_WRITE ? 8 : 0,
-	                     .pc = CODE + position,
-	                     .thread = thread,
-	                     .op = (uint8_t)op};
-	struct rt_error err;
-	if (rt_writer_event(o->writer, &e, &err)) {
-		fprintf(stderr, "gen_trace: %s\n", err.message);
-		exit(1);
-	}
+	gen_event(o->writer, o->written, ++o->ordinals[thread], thread, op, addr, position);
 }
 
 static void start_loop(struct thread *t, const struct options *g, uint64_t *owners, struct output *o, uint32_t index,
                        uint64_t *random)
 {
-	t->left = 1 + (uint32_t)(next(random) % LOOP);
-	t->variable = (uint32_t)(next(random) % g->variables);
+	t->left = 1 + (uint32_t)(gen_next(random) % LOOP);
+	t->variable = (uint32_t)(gen_next(random) % g->variables);
 	t->body = t->variable % BODIES; /* code and data go together */
-	t->own = next(random) % 100 < 60;
+	t->own = gen_next(random) % 100 < 60;
 	t->lock = UINT32_MAX;
 	uint32_t lock = t->variable % g->locks;
-	if (t->own || next(random) % 100 < g->percent)
+	if (t->own || gen_next(random) % 100 < g->percent)
 		return;
 	if (owners[lock]) {
 		t->own = true; /* it would block: do something else */
@@ -124,8 +103,8 @@ static void generate(const struct options *g, struct output *o)
 	for (uint32_t i = 1; i < g->threads; i++)
 		emit(o, 0, RT_OP_FORK, i, 1);
 	while (o->written + 2 * g->threads < g->events) {
-		uint32_t index = (uint32_t)(next(&random) % g->threads);
-		for (uint64_t burst = next(&random) % 64; burst; burst--)
+		uint32_t index = (uint32_t)(gen_next(&random) % g->threads);
+		for (uint64_t burst = gen_next(&random) % 64; burst; burst--)
 			step(&threads[index], g, owners, o, index, &random);
 	}
 	for (uint32_t i = 0; i < g->threads; i++)

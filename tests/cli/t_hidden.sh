@@ -308,12 +308,18 @@ int main(int argc, char **argv)
 }
 EOF
 gcc -g -O1 -fPIC -shared box.c -o libbox.so -pthread && $build -O1 stamps.c -o stamps ./libbox.so || exit 1
-for how in racy handed handed handed; do
-	"$racetrace" record -o t.zst ./stamps $how 2>err || wrong "stamps $how: $(cat err)"
+# stamped HOW VERDICT: of the race in a recording.
+stamped() {
+	"$racetrace" record -o t.zst ./stamps "$1" 2>err || wrong "stamps $1: $(cat err)"
 	"$racetrace" analyze --format json t.zst >report.json
-	want='["observed"]'
-	[ $how = racy ] || want='["predicted"]'
-	[ "$(verdicts report.json)" = "$want" ] || wrong "stamps $how: $(verdicts report.json), not $want"
+	[ "$(verdicts report.json)" = "[\"$2\"]" ]
+}
+for try in 1 2 3 4 5; do # on a busy machine one thread may be late
+	stamped racy observed && break
+	[ $try != 5 ] || wrong "stamps racy: $(verdicts report.json)"
+done
+for _ in 1 2 3; do
+	stamped handed predicted || wrong "stamps handed: $(verdicts report.json)"
 done
 
 # ---- Where a passage begins and ends, by hand ----

@@ -53,42 +53,19 @@ static void fixture_release(struct fixture *f)
 	analysis_free(f->a);
 }
 
-#define ACQ(t, l)                                                                                                      \
+#define STEP(...)                                                                                                      \
 	{                                                                                                              \
-		t, RT_OP_ACQUIRE, l, 0, 0                                                                              \
+		__VA_ARGS__                                                                                            \
 	}
-#define TRY(t, l)                                                                                                      \
-	{                                                                                                              \
-		t, RT_OP_ACQUIRE, l, 0, RT_F_TIMED                                                                     \
-	}
-#define SHA(t, l)                                                                                                      \
-	{                                                                                                              \
-		t, RT_OP_ACQUIRE_SHARED, l, 0, 0                                                                       \
-	}
-#define REL(t, l)                                                                                                      \
-	{                                                                                                              \
-		t, RT_OP_RELEASE, l, 0, 0                                                                              \
-	}
-#define FORK(t, u)                                                                                                     \
-	{                                                                                                              \
-		t, RT_OP_FORK, u, 0, 0                                                                                 \
-	}
-#define JOIN(t, u, flags)                                                                                              \
-	{                                                                                                              \
-		t, RT_OP_JOIN, u, 0, flags                                                                             \
-	}
-#define MAKE(t, s, value)                                                                                              \
-	{                                                                                                              \
-		t, RT_OP_SEM_INIT, s, value, 0                                                                         \
-	}
-#define WAIT(t, s)                                                                                                     \
-	{                                                                                                              \
-		t, RT_OP_SEM_WAIT, s, 0, 0                                                                             \
-	}
-#define POST(t, s)                                                                                                     \
-	{                                                                                                              \
-		t, RT_OP_SEM_POST, s, 0, 0                                                                             \
-	}
+#define ACQ(t, l) STEP(t, RT_OP_ACQUIRE, l, 0, 0)
+#define TRY(t, l) STEP(t, RT_OP_ACQUIRE, l, 0, RT_F_TIMED)
+#define SHA(t, l) STEP(t, RT_OP_ACQUIRE_SHARED, l, 0, 0)
+#define REL(t, l) STEP(t, RT_OP_RELEASE, l, 0, 0)
+#define FORK(t, u) STEP(t, RT_OP_FORK, u, 0, 0)
+#define JOIN(t, u, flags) STEP(t, RT_OP_JOIN, u, 0, flags)
+#define MAKE(t, s, value) STEP(t, RT_OP_SEM_INIT, s, value, 0)
+#define WAIT(t, s) STEP(t, RT_OP_SEM_WAIT, s, 0, 0)
+#define POST(t, s) STEP(t, RT_OP_SEM_POST, s, 0, 0)
 #define TAKEN(t, s, k) WAIT(t, s), WAIT(t, k), POST(t, k), POST(t, s)
 #define NESTED(t, l, k) ACQ(t, l), ACQ(t, k), REL(t, k), REL(t, l)
 

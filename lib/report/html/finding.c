@@ -2,6 +2,7 @@
  * Findings on the HTML page: a list of all, then each error and warning with its places side by side and its schedule;
  * its anomalies are folded below. Notes are in a folded list.
  */
+#include "lib/base/memory_file.h"
 #include "lib/report/deed.h"
 #include "lib/report/follows.h"
 #include "lib/report/html/html.h"
@@ -9,7 +10,6 @@
 #include "lib/report/waiting.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { VARIANTS_MAX = 50 };
@@ -173,27 +173,26 @@ static void put_fix(const struct page *p, const struct finding *f)
 static bool put_outcome(const struct page *p, struct merge_entry e)
 {
 	const struct report_entry *entry = &e.report->entries[e.entry];
-	char *lines = NULL;
-	size_t size;
-	FILE *f = open_memstream(&lines, &size);
+	struct rt_bytes bytes = {0};
+	FILE *f = rt_memory_file(&bytes);
 	if (!f)
 		return false;
 	report_replay_lines(e.report, entry->anomaly, entry->anomaly->replay, "", f);
-	if (fclose(f)) {
-		free(lines);
-		return false;
-	}
-	char *rest, *line = strtok_r(lines, "\n", &rest);
-	fprintf(p->out, "<h3>Replay of %s</h3>\n<p>", entry->id);
-	html_put(p, line);
-	fputs("</p>\n<pre>", p->out);
-	while ((line = strtok_r(NULL, "\n", &rest))) {
+	putc('\0', f);
+	bool ok = fclose(f) == 0;
+	char *rest, *line = ok ? strtok_r((char *)bytes.data, "\n", &rest) : NULL;
+	if (line) {
+		fprintf(p->out, "<h3>Replay of %s</h3>\n<p>", entry->id);
 		html_put(p, line);
-		fputc('\n', p->out);
+		fputs("</p>\n<pre>", p->out);
+		while ((line = strtok_r(NULL, "\n", &rest))) {
+			html_put(p, line);
+			fputc('\n', p->out);
+		}
+		fputs("</pre>\n", p->out);
 	}
-	fputs("</pre>\n", p->out);
-	free(lines);
-	return true;
+	rt_bytes_release(&bytes);
+	return ok;
 }
 
 static bool put_outcomes(const struct page *p, const struct finding *f)

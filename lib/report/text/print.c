@@ -18,14 +18,9 @@ void text_style(const struct printer *p, enum style s)
 		fputs(sequences[s], p->out);
 }
 
-static void put_character(char c, FILE *out)
-{
-	putc(c, out);
-}
-
 void text_put(const struct printer *p, const char *text)
 {
-	utf8_print(text, put_character, p->out);
+	utf8_write(text, p->out);
 }
 
 void text_put_styled(const struct printer *p, enum style s, const char *text)
