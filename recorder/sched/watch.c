@@ -118,7 +118,21 @@ static void tell_standstill(void)
 	rt_sched_unlock();
 }
 
-/* No thread has the turn: ends the waits whose real time has come. Returns the ms until the next one does. */
+/* The virtual time of the first of the waits whose real time has come; UINT64_MAX: none has. */
+static uint64_t first_due(uint64_t now)
+{
+	uint64_t due = UINT64_MAX;
+
+	for (const struct rt_task *t = rt_sched.first; t; t = t->after)
+		if (t->state == RT_BLOCKED && t->wakes && t->wakes_real <= now && t->wakes < due)
+			due = t->wakes;
+	return due;
+}
+
+/*
+ * No thread has the turn: ends the first of the waits whose real time has come. How many have come depends on how busy
+ * the machine is, and which thread goes on is not to. Returns the ms until the next one does.
+ */
 static unsigned end_waits(void)
 {
 	uint64_t now, first = UINT64_MAX;
@@ -131,16 +145,17 @@ static unsigned end_waits(void)
 		return LOOK_MS;
 	}
 	now = rt_sched_real_ns(CLOCK_MONOTONIC);
+	uint64_t due = first_due(now);
 	for (struct rt_task *t = rt_sched.first; t; t = t->after) {
 		if (t->state != RT_BLOCKED || !t->wakes)
 			continue;
-		if (t->wakes_real <= now) {
+		if (t->wakes == due) {
 			rt_sched_unblock(t);
 			t->timed_out = true;
 			rt_sched.naps++;
 			any = true;
 		} else if (t->wakes_real < first) {
-			first = t->wakes_real;
+			first = t->wakes_real > now ? t->wakes_real : now;
 		}
 	}
 	bool polling = rt_sched.polling;
