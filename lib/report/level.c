@@ -37,6 +37,16 @@ static bool holds_throughout(const struct model *m, uint32_t from, uint32_t to, 
 	return true;
 }
 
+/* True if the thread holds some lock at all of its events from one to the other, perhaps one after another. */
+static bool is_locked_throughout(const struct model *m, uint32_t from, uint32_t to)
+{
+	const uint32_t *events = m->threads[model_thread_of(m, from)].events;
+	for (uint32_t pos = m->events[from].pos; pos <= m->events[to].pos; pos++)
+		if (!m->locksets[model_lockset_of(m, events[pos])].count)
+			return false;
+	return true;
+}
+
 static bool guards_any(struct guards *g, const uint32_t *events, uint32_t n, uint32_t lock)
 {
 	const struct model *m = g->m;
@@ -69,10 +79,10 @@ static bool asks_then_acts(const struct report *r, uint32_t e1, uint32_t e2)
 
 /*
  * Whether the region that an atomicity violation or ASV cuts is a unit of work on one of its variables: a critical
- * section is one if of the locks that are held throughout one guards it. Where none is held so, the region is
- * annotated, a function's, or two critical sections of one lock, and is a unit. Under a lock that is held for another
- * reason, too, two critical sections of the guard are one unit if one call of a function has both, and the first of
- * them reads.
+ * section is one if of the locks that are held throughout one guards it. Where none is held at some point, the region
+ * is annotated, a function's, or two critical sections of one lock, and is a unit. Under a lock that is held for
+ * another reason, or several that overlap, two critical sections of the guard are one unit if one call of a function
+ * has both, and the first of them reads.
  */
 enum region_kind { REGION_NOTHING, REGION_UNIT, REGION_SECTION /* under one hold of a lock */ };
 
@@ -86,11 +96,10 @@ static enum region_kind region_of(const struct report *r, struct guards *g, cons
 		if (model_thread_of(m, a->events[i]) == thread)
 			local[n++] = a->events[i];
 	const struct model_lockset *set = &m->locksets[model_lockset_of(m, local[0])];
-	bool outer = false, guarded = false;
+	bool outer = is_locked_throughout(m, local[0], local[n - 1]), guarded = false;
 	for (uint32_t i = 0; i < set->count; i++) {
 		uint32_t lock = set->locks[i].object;
 		bool throughout = holds_throughout(m, local[0], local[n - 1], lock);
-		outer |= throughout;
 		if (!guards_any(g, local, n, lock))
 			continue;
 		if (throughout)

@@ -33,6 +33,12 @@ for sample in manager set; do
 	grep -q '^  used by ' "$tmp/out" && ! grep -q 'the two places' "$tmp/out" || { echo "$sample: $(cat "$tmp/out")"; fail=1; }
 done
 
+# Sections of a counter's lock that another lock spans, as where the first reader keeps writers out: no unit of work, as the second one reads anew.
+printf '%s\n' 'A|fork(B)|1' 'A|acq(m)|2' 'A|r(x)|3' 'A|w(x)|4' 'A|acq(k)|5' 'A|rel(m)|6' 'B|acq(m)|2' 'B|r(x)|3' 'B|w(x)|4' 'B|rel(m)|7' 'A|acq(m)|8' 'A|r(x)|9' \
+	'A|w(x)|10' 'A|rel(k)|11' 'A|rel(m)|12' 'B|acq(m)|8' 'B|r(x)|9' 'B|w(x)|10' 'B|rel(m)|12' >"$tmp/spanned.std"
+analyze 0 "$tmp/spanned.std"
+is spanned '.summary.atomicity.observed > 0 and all(.findings[]; .level == "note")'
+
 # Two critical sections of the guard in one call, under another lock: a unit of work.
 record string_buffer "$here/samples/pecan/string_buffer.c"
 analyze 1 "$tmp/string_buffer.zst"
