@@ -5,7 +5,8 @@
  * A parallel region is a fork and a join of the team, said as happens-before annotations on the region's object: the
  * threads are libgomp's and serve many regions. Barriers are rounds of the team. A region's function and its arguments
  * are wrapped. What libgomp does beyond the standard (which thread takes which part of a loop after which) is not said:
- * it is not to be relied on. Tasks: omp_tasks.c.
+ * it is not to be relied on. Shares of work: omp_shares.c.
+ * Tasks: omp_tasks.c.
  */
 #include "recorder/intercept/omp.h"
 
@@ -21,7 +22,7 @@ uint64_t rt_omp_objects(unsigned n)
 	return RT_OBJECT_OPENMP + atomic_fetch_add_explicit(&objects, n, memory_order_relaxed);
 }
 
-static unsigned team_size(void)
+unsigned rt_omp_team_size(void)
 {
 	static void *real;
 
@@ -31,7 +32,7 @@ static unsigned team_size(void)
 static void come_together(uint64_t object, uintptr_t pc)
 {
 	if (RT_UNLIKELY(rt_controlled))
-		rt_turn_comes(object, team_size(), pc);
+		rt_turn_comes(object, rt_omp_team_size(), pc);
 }
 
 /* Regions */
@@ -39,7 +40,7 @@ static void come_together(uint64_t object, uintptr_t pc)
 static void run_region(void *argument)
 {
 	struct region *r = argument;
-	struct context c = {.region = r, .outer = rt_omp_current};
+	struct context c = {.region = r, .outer = rt_omp_current, .first_share = r->shares, .constructs = r->shares};
 
 	come_together(r->object + REGION_FORK, r->pc);
 	c.children = rt_omp_objects(1);
@@ -99,10 +100,14 @@ static void region_end(const struct region *r)
 	}
 }
 
-#define REGION(name, parameters, arguments, plain)                                                                     \
+#define REGION(name, parameters, arguments, plain) REGION_OF(name, parameters, arguments, plain, {0})
+/* A region that is one loop or sections begins with them. */
+#define SHARED_REGION(name, parameters, arguments, plain)                                                              \
+	REGION_OF(name, parameters, arguments, plain, {.shares = true})
+#define REGION_OF(name, parameters, arguments, plain, ...)                                                             \
 	RT_INTERPOSE(void, name, parameters)                                                                           \
 	{                                                                                                              \
-		struct region r = {0};                                                                                 \
+		struct region r = __VA_ARGS__;                                                                         \
 		if (!rt_recording()) {                                                                                 \
 			RT_REAL(name) plain;                                                                           \
 			return;                                                                                        \
@@ -113,20 +118,21 @@ static void region_end(const struct region *r)
 		region_end(&r);                                                                                        \
 	}
 #define LOOP(name)                                                                                                     \
-	REGION(name,                                                                                                   \
-	       (void (*fn)(void *), void *data, unsigned threads, long start, long end, long step, long chunk,         \
-	        unsigned flags),                                                                                       \
-	       (run_region, &r, threads, start, end, step, chunk, flags),                                              \
-	       (fn, data, threads, start, end, step, chunk, flags))
+	SHARED_REGION(name,                                                                                            \
+	              (void (*fn)(void *), void *data, unsigned threads, long start, long end, long step, long chunk,  \
+	               unsigned flags),                                                                                \
+	              (run_region, &r, threads, start, end, step, chunk, flags),                                       \
+	              (fn, data, threads, start, end, step, chunk, flags))
 #define LOOP_RUNTIME(name)                                                                                             \
-	REGION(name,                                                                                                   \
-	       (void (*fn)(void *), void *data, unsigned threads, long start, long end, long step, unsigned flags),    \
-	       (run_region, &r, threads, start, end, step, flags), (fn, data, threads, start, end, step, flags))
+	SHARED_REGION(                                                                                                 \
+	    name, (void (*fn)(void *), void *data, unsigned threads, long start, long end, long step, unsigned flags), \
+	    (run_region, &r, threads, start, end, step, flags), (fn, data, threads, start, end, step, flags))
 
 REGION(GOMP_parallel, (void (*fn)(void *), void *data, unsigned threads, unsigned flags),
        (run_region, &r, threads, flags), (fn, data, threads, flags))
-REGION(GOMP_parallel_sections, (void (*fn)(void *), void *data, unsigned threads, unsigned count, unsigned flags),
-       (run_region, &r, threads, count, flags), (fn, data, threads, count, flags))
+SHARED_REGION(GOMP_parallel_sections,
+              (void (*fn)(void *), void *data, unsigned threads, unsigned count, unsigned flags),
+              (run_region, &r, threads, count, flags), (fn, data, threads, count, flags))
 LOOP(GOMP_parallel_loop_static)
 LOOP(GOMP_parallel_loop_dynamic)
 LOOP(GOMP_parallel_loop_guided)
@@ -157,7 +163,7 @@ static struct context *arrive(uintptr_t pc)
 	struct context *c = rt_omp_current;
 
 	if (c)
-		rt_emit_sync(RT_OP_BARRIER_ARRIVE, (uintptr_t)c->region->barrier, team_size(), pc, 0);
+		rt_emit_sync(RT_OP_BARRIER_ARRIVE, (uintptr_t)c->region->barrier, rt_omp_team_size(), pc, 0);
 	return c;
 }
 
@@ -165,7 +171,7 @@ static void leave(struct context *c, uintptr_t pc)
 {
 	if (!c)
 		return;
-	rt_emit_sync(RT_OP_BARRIER_LEAVE, (uintptr_t)c->region->barrier, team_size(), pc, 0);
+	rt_emit_sync(RT_OP_BARRIER_LEAVE, (uintptr_t)c->region->barrier, rt_omp_team_size(), pc, 0);
 	if (atomic_load_explicit(&c->region->tasks, memory_order_relaxed)) {
 		after(phase_object(c->region, c->phase), pc);
 		rt_omp_fulfilled(pc);
@@ -210,26 +216,10 @@ RT_INTERPOSE(void, GOMP_workshare_task_reduction_unregister, (bool cancelled))
 	leave(c, RT_PC);
 }
 
-/*
- * Work that is shared out to whichever thread comes first: parts of loops, sections, a single. That orders nothing: the
- * event has no counterpart. But a run that follows a schedule stops before it. Parts of loops may be small, and have
- * events by turns alone.
- */
-static void comes_for_share(uintptr_t pc)
-{
-	if (rt_omp_current)
-		before(rt_omp_current->region->object + REGION_SHARE, pc);
-}
-static void comes_for_part(uintptr_t pc)
-{
-	if (RT_UNLIKELY(rt_controlled))
-		comes_for_share(pc);
-}
-
 /* copyprivate: the others get the address of what the one thread has. */
 RT_INTERPOSE(void *, GOMP_single_copy_start, (void))
 {
-	comes_for_share(RT_PC);
+	rt_omp_comes_for_share(RT_PC);
 	roam(RT_PC);
 	void *data = RT_REAL(GOMP_single_copy_start)();
 	come(RT_PC);
@@ -263,75 +253,6 @@ RT_INTERPOSE(void, GOMP_ordered_end, (void))
 	wakes();
 	RT_REAL(GOMP_ordered_end)();
 }
-
-#define SHARES_OUT(comes, type, name, parameters, arguments)                                                           \
-	RT_INTERPOSE(type, name, parameters)                                                                           \
-	{                                                                                                              \
-		comes(RT_PC);                                                                                          \
-		return RT_REAL(name) arguments;                                                                        \
-	}
-#define SHARE(type, name, parameters, arguments) SHARES_OUT(comes_for_share, type, name, parameters, arguments)
-#define PART(name, parameters, arguments) SHARES_OUT(comes_for_part, bool, name, parameters, arguments)
-SHARE(bool, GOMP_single_start, (void), ())
-SHARE(unsigned, GOMP_sections_next, (void), ())
-SHARE(unsigned, GOMP_sections_start, (unsigned count), (count))
-SHARE(unsigned, GOMP_sections2_start, (unsigned count, uintptr_t *reductions, void **memory),
-      (count, reductions, memory))
-
-typedef unsigned long long ull;
-#define PART_NEXT(kind)                                                                                                \
-	PART(GOMP_loop_##kind##_next, (long *start, long *end), (start, end))                                          \
-	PART(GOMP_loop_ull_##kind##_next, (ull * start, ull * end), (start, end))
-#define PART_START(kind)                                                                                               \
-	PART(GOMP_loop_##kind##_start, (long first, long last, long step, long chunk, long *start, long *end),         \
-	     (first, last, step, chunk, start, end))                                                                   \
-	PART(GOMP_loop_ull_##kind##_start, (bool up, ull first, ull last, ull step, ull chunk, ull *start, ull *end),  \
-	     (up, first, last, step, chunk, start, end))
-#define PART_START_RUNTIME(kind)                                                                                       \
-	PART(GOMP_loop_##kind##_start, (long first, long last, long step, long *start, long *end),                     \
-	     (first, last, step, start, end))                                                                          \
-	PART(GOMP_loop_ull_##kind##_start, (bool up, ull first, ull last, ull step, ull *start, ull *end),             \
-	     (up, first, last, step, start, end))
-#define PARTS(kind) PART_START(kind) PART_NEXT(kind)
-#define PARTS_RUNTIME(kind) PART_START_RUNTIME(kind) PART_NEXT(kind)
-PARTS(dynamic)
-PARTS(guided)
-PARTS(nonmonotonic_dynamic)
-PARTS(nonmonotonic_guided)
-PARTS_RUNTIME(runtime)
-PARTS_RUNTIME(nonmonotonic_runtime)
-PARTS_RUNTIME(maybe_nonmonotonic_runtime)
-PART_START(ordered_dynamic)
-PART_START(ordered_guided)
-PART_START_RUNTIME(ordered_runtime)
-/* With reductions; those of a fixed schedule come this way, too. */
-#define PART_START_REDUCTIONS(kind)                                                                                    \
-	PART(GOMP_loop_##kind##start,                                                                                  \
-	     (long first, long last, long step, long schedule, long chunk, long *start, long *end,                     \
-	      uintptr_t *reductions, void **memory),                                                                   \
-	     (first, last, step, schedule, chunk, start, end, reductions, memory))                                     \
-	PART(GOMP_loop_ull_##kind##start,                                                                              \
-	     (bool up, ull first, ull last, ull step, long schedule, ull chunk, ull *start, ull *end,                  \
-	      uintptr_t *reductions, void **memory),                                                                   \
-	     (up, first, last, step, schedule, chunk, start, end, reductions, memory))
-PART_START_REDUCTIONS()
-PART_START_REDUCTIONS(ordered_)
-
-/* A loop's next part: the thread whose turn in the order it is goes on. */
-#define ORDERED_NEXT(kind, share)                                                                                      \
-	ORDERED_NEXT_OF(GOMP_loop_ordered_##kind##_next, long, share)                                                  \
-	ORDERED_NEXT_OF(GOMP_loop_ull_ordered_##kind##_next, ull, share)
-#define ORDERED_NEXT_OF(name, type, share)                                                                             \
-	RT_INTERPOSE(bool, name, (type * start, type * end))                                                           \
-	{                                                                                                              \
-		share;                                                                                                 \
-		wakes();                                                                                               \
-		return RT_REAL(name)(start, end);                                                                      \
-	}
-ORDERED_NEXT(static, (void)0)
-ORDERED_NEXT(dynamic, comes_for_part(RT_PC))
-ORDERED_NEXT(guided, comes_for_part(RT_PC))
-ORDERED_NEXT(runtime, comes_for_part(RT_PC))
 
 #define POST(name, type)                                                                                               \
 	RT_INTERPOSE(void, name, (type * counts))                                                                      \

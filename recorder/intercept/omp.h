@@ -8,6 +8,8 @@
 
 /* Objects of annotations that have no address: a counter, so that each is new. */
 uint64_t rt_omp_objects(unsigned n);
+unsigned rt_omp_team_size(void); /* of the thread's innermost region */
+void rt_omp_comes_for_share(uintptr_t pc);
 
 /* What of a region's object is which annotation's, in bytes from its address. */
 #define PHASES 32u
@@ -22,6 +24,9 @@ struct region {
 	struct rt_thread *master;
 	uint64_t object;
 	_Atomic bool tasks;       /* any was made */
+	bool shares;              /* it is one loop or sections */
+	_Atomic uint32_t starts;  /* of loops and sections, by all its threads */
+	_Atomic uint32_t waiters; /* that wait for these */
 	unsigned phase;           /* the master's last */
 	unsigned char barrier[8]; /* its address is the barrier's */
 };
@@ -38,6 +43,9 @@ struct context {
 	bool bound;        /* a task that is, to the thread that runs it: it comes after those that ran before */
 	uint64_t group[GROUPS];
 	unsigned groups;
+	unsigned constructs; /* loops and sections that it has come to */
+	bool first_share;    /* it has had none of this one yet */
+	bool all_came;       /* all threads have come to this one */
 };
 extern __thread struct context *rt_omp_current;
 
