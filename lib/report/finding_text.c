@@ -149,36 +149,57 @@ void finding_title(const struct report *r, const struct finding *f, char text[FI
 		title_sequence(r, f, &t);
 }
 
-void finding_fix(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX])
+/* Under Valgrind the uninstrumented module is recorded, too: what it orders is no finding then. */
+static void fix_unseen(const struct report *r, const struct anomaly *a, struct text *t)
 {
-	struct text t = {text, FINDING_TEXT_MAX};
-	const struct anomaly *a = finding_first(r, f);
-	text[0] = '\0';
+	if (a->verdict != VERDICT_PREDICTED || !reasons_has(&a->reasons, REASON_PLAIN_MODULE) ||
+	    rt_trace_info(r->analysis->trace)->binary)
+		return;
+	const char *module = a->reasons.details[REASON_PLAIN_MODULE];
+	say(t,
+	    "record it with `racetrace record --recorder=valgrind`, which sees inside %.200s; if it is still found, ",
+	    module ? module : "uninstrumented modules");
+}
+
+static void fix(const struct report *r, const struct finding *f, const struct anomaly *a, struct text *t)
+{
 	switch (a->kind) {
 	case ANOMALY_RACE:
 		if (a->event_count == 2)
-			race_fix(r, f, &t);
+			race_fix(r, f, t);
 		break;
 	case ANOMALY_ATOMICITY:
 		if (anomaly_is_lookup(a))
-			say(&t, "look it up again in the critical section that changes it, or do both in one");
+			say(t, "look it up again in the critical section that changes it, or do both in one");
 		else if (f->guard_words[0])
-			say(&t, "keep both accesses of the one thread in one critical section of `%s`", f->guard_words);
+			say(t, "keep both accesses of the one thread in one critical section of `%s`", f->guard_words);
 		else
-			say(&t, "keep both accesses of the one thread in one critical section of a lock that the other "
-			        "holds, too");
+			say(t, "keep both accesses of the one thread in one critical section of a lock that the other "
+			       "holds, too");
 		break;
 	case ANOMALY_ASV:
-		say(&t, "access the variables together under one lock everywhere");
+		say(t, "access the variables together under one lock everywhere");
 		break;
 	case ANOMALY_DEADLOCK:
 	case ANOMALY_HANG:
-		waits_fix(r, a, &t);
+		waits_fix(r, a, t);
 		break;
 	case ANOMALY_PATTERN:
 	case ANOMALY_KINDS:
 		break;
 	}
+}
+
+void finding_fix(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX])
+{
+	struct text t = {text, FINDING_TEXT_MAX};
+	const struct anomaly *a = finding_first(r, f);
+	text[0] = '\0';
+	fix_unseen(r, a, &t);
+	size_t condition = strlen(text);
+	fix(r, f, a, &t);
+	if (!text[condition])
+		text[0] = '\0';
 }
 
 void finding_replay(const struct report *r, const struct finding *f, char text[FINDING_TEXT_MAX])

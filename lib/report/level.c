@@ -110,6 +110,14 @@ static enum region_kind region_of(const struct report *r, struct guards *g, cons
 	return !outer ? REGION_UNIT : unit ? REGION_SECTION : REGION_NOTHING;
 }
 
+static bool has_atomic(const struct report *r, const struct anomaly *a)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < a->event_count; i++)
+		any |= rt_op_is_atomic(model_op(r->analysis->model, a->events[i]));
+	return any;
+}
+
 enum finding_level finding_level_of(const struct report *r, struct guards *g, const struct anomaly *a)
 {
 	bool sequence = a->kind == ANOMALY_ATOMICITY || a->kind == ANOMALY_ASV;
@@ -118,6 +126,9 @@ enum finding_level finding_level_of(const struct report *r, struct guards *g, co
 		return LEVEL_NOTE;
 	/* Others, which were not looked at, are hardly another case. */
 	if (a->verdict == VERDICT_PREDICTED && reasons_has(&a->reasons, REASON_OTHERS))
+		return LEVEL_NOTE;
+	/* Where the other access is a locked instruction, code whose source is not known mostly reads an atomic, too. */
+	if (a->verdict == VERDICT_PREDICTED && reasons_has(&a->reasons, REASON_MACHINE_CODE) && has_atomic(r, a))
 		return LEVEL_NOTE;
 	/*
 	 * What may come in between does not hold the section's lock: it mostly races with the section, and where the

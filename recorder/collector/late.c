@@ -65,7 +65,8 @@ static enum rt_status resolve(struct rt_trace *trace, const struct modules *m, s
 {
 	struct rt_writer *w = NULL;
 	struct resolver *r = NULL;
-	enum rt_status status = rt_writer_create(NULL, &(struct rt_writer_options){0}, &w, err);
+	struct rt_writer_options options = {.binary = rt_trace_info(trace)->binary};
+	enum rt_status status = rt_writer_create(NULL, &options, &w, err);
 	if (!status)
 		status = add_pcs(trace, w, err);
 	if (!status && !resolver_can_write(m, w, true))

@@ -338,8 +338,8 @@ enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, bool late
 		writing.status =
 		    rt_writer_module(w, m->start, m->end, 0, m->path, m->code && file_is_plain(m->path), err);
 	}
-	/* One thread alone is always ordered. */
-	if (!writing.status && rt_writer_threads(w) > 1)
+	/* One thread alone is always ordered. Under Valgrind each atomic instruction is an event. */
+	if (!writing.status && rt_writer_threads(w) > 1 && !rt_writer_is_binary(w))
 		writing.status = write_atomics(r, w, err);
 	if (!late && rt_writer_threads(w) > 1)
 		writing.updates = code_updates_create(&r->debug);

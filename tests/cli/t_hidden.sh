@@ -248,6 +248,17 @@ for how in atomic locked; do
 		want='["plain-module libbox.so"]'
 		got=$(jq -c '[.anomalies[] | select(.kind == "race") | if .verdict == "predicted" then .reasons[] | select(.reason == "plain-module") | .reason + " " + .detail else .verdict end] | unique' report.json)
 		[ "$got" = "$want" ] || wrong "$how $what: $got, not $want"
+		"$racetrace" analyze --format text t.zst >report.txt
+		grep -q '^  fix: record it with `racetrace record --recorder=valgrind`, which sees inside libbox.so; if it is still found, guard' report.txt ||
+			wrong "$how $what: $(grep fix: report.txt)"
+		# What that says is so.
+		[ -d "$(dirname "$racetrace")/../lib/racetrace/valgrind" ] || continue
+		rm -f t.zst*
+		"$racetrace" record --recorder=valgrind -o t.zst ./boxes $what 2>err || wrong "$how $what, Valgrind: $(cat err)"
+		"$racetrace" analyze --format json t.zst >report.json
+		"$racetrace" convert -t jsonl t.zst -o - | head -n 1 | jq -e 'has("hidden_atomics") | not' >/dev/null ||
+			wrong "$how $what, Valgrind: an atomic instruction is no event"
+		[ "$(verdicts report.json)" = '[]' ] || wrong "$how $what, Valgrind: $(verdicts report.json)"
 	done
 done
 

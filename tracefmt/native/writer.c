@@ -104,6 +104,7 @@ enum rt_status rt_writer_create(const char *path, const struct rt_writer_options
 		return status;
 	}
 	w->recording = options->recording;
+	w->binary = options->binary;
 	w->zstd = ZSTD_createCCtx();
 	w->symbols = rt_symbol_table_create();
 	w->ring = options->ring ? rt_ring_create(options->ring) : NULL;
@@ -129,6 +130,11 @@ enum rt_status rt_writer_create(const char *path, const struct rt_writer_options
 uint32_t rt_writer_threads(const struct rt_writer *w)
 {
 	return w->thread_count;
+}
+
+bool rt_writer_is_binary(const struct rt_writer *w)
+{
+	return w->binary;
 }
 
 const char *rt_writer_path(const struct rt_writer *w)

@@ -120,6 +120,8 @@ void rt_writer_abort(struct rt_writer *w);
 
 /* Number of threads that were declared. */
 uint32_t rt_writer_threads(const struct rt_writer *w);
+/* As its options say. */
+bool rt_writer_is_binary(const struct rt_writer *w);
 /* The file's name, valid as long as the writer: as given, or numbered (RT_OUTPUT_LONG). */
 const char *rt_writer_path(const struct rt_writer *w);
 

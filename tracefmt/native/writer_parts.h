@@ -30,7 +30,7 @@ struct writer_thread {
 struct rt_writer {
 	uint64_t pid;
 	struct rt_output output;
-	bool recording;
+	bool recording, binary;
 	struct writer_thread **threads;
 	uint32_t thread_count, thread_cap;
 	uint32_t settled;   /* the threads before this one are announced */
