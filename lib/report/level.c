@@ -127,7 +127,8 @@ enum finding_level finding_level_of(const struct report *r, struct guards *g, co
 	/* Others, which were not looked at, are hardly another case. */
 	if (a->verdict == VERDICT_PREDICTED && reasons_has(&a->reasons, REASON_OTHERS))
 		return LEVEL_NOTE;
-	/* Where the other access is a locked instruction, code whose source is not known mostly reads an atomic, too. */
+	/* Where the other access is a locked instruction, code whose source is not known mostly reads an atomic, too.
+	 */
 	if (a->verdict == VERDICT_PREDICTED && reasons_has(&a->reasons, REASON_MACHINE_CODE) && has_atomic(r, a))
 		return LEVEL_NOTE;
 	/*
