@@ -77,6 +77,8 @@ static inline struct rt_slot *lock_stripe(unsigned op, const volatile void *p, u
 
 	if (s->limit == NULL && !(RT_UNLIKELY(rt_idle) && rt_idle_join(s)))
 		return NULL;
+	if (RT_UNLIKELY(rt_children_share) && rt_op_writes(op) && rt_children_share_at(p))
+		rt_children_told(pc);
 	rt_busy_begin();
 	rt_reserve(s, 3); /* so that no thread waits for room while it holds a stripe */
 	for (unsigned spin = 1; __atomic_exchange_n(stripe, 1, __ATOMIC_ACQUIRE); spin++) {
@@ -118,12 +120,18 @@ static inline void end_spin(const struct rt_slot *s, const volatile void *p, uin
 	last_load.value = value;
 }
 
+static bool acquires(int order)
+{
+	return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
+}
+
 /* value: what the operation read, or stored if it does not read; where values are recorded it is of at most 8 bytes. */
 static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile void *p, uintptr_t pc, unsigned size,
                                  int order, uint64_t value)
 {
 	unsigned char *stripe = rt_thread.stripe;
 	bool load = op == RT_OP_ATOMIC_LOAD && size <= sizeof value, again;
+	uint64_t writes = stripe ? ((const struct stripe *)stripe)->writes : 0;
 
 	if (!s) {
 		/* A store comes behind nothing; what has changed nothing was looked at by is_again. */
@@ -143,6 +151,8 @@ static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile 
 	rt_thread.whole = true; /* a thread that is cancelled now has lost nothing */
 	rt_busy_end();
 	rt_thread.whole = false;
+	if (RT_UNLIKELY(rt_children_share) && op != RT_OP_ATOMIC_STORE && acquires(order))
+		rt_children_heard_at(p, value, writes, pc);
 }
 
 /* After an operation that wrote nothing new: the value that it saw. */
@@ -427,6 +437,8 @@ RT_DEFINE(void, __tsan_atomic_thread_fence, (int order))
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	rt_sync(s, RT_OP_FENCE, 0, 0, RT_CALLER, rt_record_aux(0, (unsigned)order, 0));
+	if (RT_UNLIKELY(rt_children_share) && acquires(order))
+		rt_children_heard(RT_CALLER);
 }
 
 /* Orders a thread against its own handlers only, not against other threads. */

@@ -34,12 +34,16 @@ RT_INTERPOSE(int, pthread_barrier_wait, (pthread_barrier_t * barrier))
 	unsigned parties = glibc->count, flags = glibc->shared ? RT_F_TIMED : 0;
 	int result = 0;
 	rt_emit_use(RT_OP_BARRIER_ARRIVE, barrier, parties, RT_PC, 0);
+	if (flags)
+		rt_children_told(RT_PC);
 	if (RT_UNLIKELY(rt_controlled) && rt_turn_mine() && parties && !flags)
 		result = wait_by_turns(barrier, parties, RT_PC);
 	else
 		RT_BLOCKING(RT_OP_BARRIER_LEAVE, barrier, flags, RT_PC,
 		            (result = RT_REAL(pthread_barrier_wait)(barrier), 0));
 	rt_emit_sync(RT_OP_BARRIER_LEAVE, (uintptr_t)barrier, parties, RT_PC, 0);
+	if (flags)
+		rt_children_heard(RT_PC);
 	return result;
 }
 

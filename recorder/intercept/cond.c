@@ -13,6 +13,8 @@
  */
 void rt_emit_signal(unsigned op, const volatile void *cond, uintptr_t pc)
 {
+	if (rt_condition_is_shared((const void *)(uintptr_t)cond))
+		rt_children_told(pc);
 	rt_emit_sync(op, (uintptr_t)cond, 0, pc, 0);
 	rt_emit_object_read(cond, pc);
 }
@@ -29,8 +31,11 @@ RT_NEXT(int, pthread_mutex_unlock, (pthread_mutex_t * m));
 void rt_wait_begin(struct rt_wait *w)
 {
 	w->said = rt_recording() && rt_mutex_lets_go(w->mutex);
-	if (w->said)
-		rt_emit_use(RT_OP_WAIT_BEGIN, w->cond, (uintptr_t)w->mutex, w->pc, 0);
+	if (!w->said)
+		return;
+	rt_emit_use(RT_OP_WAIT_BEGIN, w->cond, (uintptr_t)w->mutex, w->pc, 0);
+	if (rt_condition_is_shared(w->cond))
+		rt_children_told(w->pc);
 }
 
 void rt_wait_end(struct rt_wait *w)
@@ -39,6 +44,8 @@ void rt_wait_end(struct rt_wait *w)
 		return;
 	unsigned flags = w->flags | (w->result == ETIMEDOUT ? RT_F_TIMEOUT : 0u);
 	rt_emit_use(RT_OP_WAIT_END, w->cond, (uintptr_t)w->mutex, w->pc, flags);
+	if (rt_condition_is_shared(w->cond))
+		rt_children_heard(w->pc);
 	if (w->result == ENOTRECOVERABLE) /* a robust mutex that was not taken again */
 		rt_emit_use(RT_OP_RELEASE, w->mutex, 0, w->pc, 0);
 }

@@ -116,6 +116,7 @@ void rt_map_attached(int id, void *p, uintptr_t pc)
 		atomic_store(&any_shared, true);
 	if (p == MAP_FAILED || !rt_recording() || RT_SYSCALL(SYS_shmctl, id, IPC_STAT, &segment) != 0)
 		return;
+	rt_children_see(p, segment.shm_segsz);
 	shown(p, segment.shm_segsz, pc);
 	rt_place_add(p, segment.shm_segsz, UINT64_MAX, (uint64_t)id, 0, pc);
 	for (unsigned i = 0; i < ATTACHED_MAX; i++) {
@@ -145,8 +146,10 @@ void rt_map_maps(void *p, size_t size, int flags, int fd, uint64_t offset, uintp
 	struct stat is;
 	if (p == MAP_FAILED)
 		return;
-	if (flags & MAP_SHARED)
+	if (flags & MAP_SHARED) {
 		atomic_store(&any_shared, true);
+		rt_children_see(p, size);
+	}
 	if (!(flags & MAP_SHARED) || flags & MAP_ANONYMOUS || fd < 0) {
 		rt_map_begins(p, size, pc);
 		return;

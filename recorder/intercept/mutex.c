@@ -49,6 +49,12 @@ static void forget_tid(void)
 }
 RT_CALL_AT(RT_AT_CHILD, forget_tid);
 
+/* It does not change after init. */
+static inline unsigned is_shared(const pthread_mutex_t *m)
+{
+	return __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) & KIND_SHARED ? RT_HOW_SHARED : 0;
+}
+
 void rt_mutex_acquired(pthread_mutex_t *m, int result, uintptr_t pc, unsigned flags)
 {
 	if ((result != 0 && result != EOWNERDEAD) || !rt_recording())
@@ -57,6 +63,8 @@ void rt_mutex_acquired(pthread_mutex_t *m, int result, uintptr_t pc, unsigned fl
 	if (kind == PTHREAD_MUTEX_RECURSIVE_NP && m->__data.__count > 1)
 		return;
 	rt_emit_use(RT_OP_ACQUIRE, m, 0, pc, flags);
+	if (is_shared(m))
+		rt_children_heard(pc);
 }
 
 /* Follows the checks of glibc's pthread_mutex_unlock, which differ between kinds. */
@@ -93,6 +101,7 @@ static void abandon(void)
 	          at = (uintptr_t)head->list.next & ~(uintptr_t)1; /* 1: inherits priority */
 	for (int i = 0; i < MANY && at && at != end && rt_readable((const void *)at, sizeof(struct robust_list)); i++) {
 		rt_emit_use(RT_OP_RELEASE, (void *)(at + (uintptr_t)head->futex_offset), 0, 0, 0);
+		rt_children_told(0);
 		at = (uintptr_t)((const struct robust_list *)at)->next & ~(uintptr_t)1;
 	}
 }
@@ -132,12 +141,6 @@ int rt_mutex_take(pthread_mutex_t *m)
 	return mutex_try(m);
 }
 
-/* It does not change after init. */
-static inline unsigned is_shared(const pthread_mutex_t *m)
-{
-	return __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) & KIND_SHARED ? RT_HOW_SHARED : 0;
-}
-
 #define MUTEX_LOCK(m, flags, until, call)                                                                              \
 	RT_BLOCKING_UNLESS(RT_UNLIKELY(rt_controlled) ? rt_mutex_take(m) : mutex_try(m), EBUSY, RT_OP_ACQUIRE, m,      \
 	                   (flags) | is_shared(m), until, RT_PC, call)
@@ -166,10 +169,18 @@ RT_INTERPOSE(int, pthread_mutex_clocklock,
 	return result;
 }
 
+static void let_go(pthread_mutex_t *m, uintptr_t pc)
+{
+	if (!rt_recording() || !rt_mutex_lets_go(m))
+		return;
+	rt_emit_use(RT_OP_RELEASE, m, 0, pc, 0);
+	if (is_shared(m))
+		rt_children_told(pc);
+}
+
 RT_INTERPOSE(int, pthread_mutex_unlock, (pthread_mutex_t * m))
 {
-	if (rt_recording() && rt_mutex_lets_go(m))
-		rt_emit_use(RT_OP_RELEASE, m, 0, RT_PC, 0);
+	let_go(m, RT_PC);
 	return RT_REAL(pthread_mutex_unlock)(m);
 }
 
@@ -183,9 +194,15 @@ RT_DEFINE(int, __pthread_mutex_lock, (pthread_mutex_t * m))
 
 RT_DEFINE(int, __pthread_mutex_unlock, (pthread_mutex_t * m))
 {
-	if (rt_recording() && rt_mutex_lets_go(m))
-		rt_emit_use(RT_OP_RELEASE, m, 0, RT_PC, 0);
+	let_go(m, RT_PC);
 	return RT_REAL(pthread_mutex_unlock)(m);
+}
+
+static void spin_acquired(pthread_spinlock_t *lock, uintptr_t pc, unsigned flags)
+{
+	rt_emit_use(RT_OP_ACQUIRE, lock, 0, pc, flags);
+	if (RT_UNLIKELY(rt_children_share) && rt_children_share_at(lock))
+		rt_children_heard(pc);
 }
 
 RT_INTERPOSE(int, pthread_spin_trylock, (pthread_spinlock_t * lock))
@@ -194,7 +211,7 @@ RT_INTERPOSE(int, pthread_spin_trylock, (pthread_spinlock_t * lock))
 		rt_turn_step(RT_OP_ACQUIRE, (uintptr_t)lock, 0, RT_PC, RT_F_TIMED, false);
 	int result = RT_REAL(pthread_spin_trylock)(lock);
 	if (result == 0)
-		rt_emit_use(RT_OP_ACQUIRE, lock, 0, RT_PC, RT_F_TIMED);
+		spin_acquired(lock, RT_PC, RT_F_TIMED);
 	else
 		rt_try_failed(RT_OP_ACQUIRE, lock, RT_PC);
 	return result;
@@ -205,13 +222,15 @@ RT_INTERPOSE(int, pthread_spin_lock, (pthread_spinlock_t * lock))
 	int result = RT_BLOCKING_UNLESS(RT_REAL(pthread_spin_trylock)(lock), EBUSY, RT_OP_ACQUIRE, lock, 0, RT_FOREVER,
 	                                RT_PC, RT_REAL(pthread_spin_lock)(lock));
 	if (result == 0)
-		rt_emit_use(RT_OP_ACQUIRE, lock, 0, RT_PC, 0);
+		spin_acquired(lock, RT_PC, 0);
 	return result;
 }
 
 RT_INTERPOSE(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
 {
 	rt_emit_use(RT_OP_RELEASE, lock, 0, RT_PC, 0);
+	if (RT_UNLIKELY(rt_children_share) && rt_children_share_at(lock))
+		rt_children_told(RT_PC);
 	return RT_REAL(pthread_spin_unlock)(lock);
 }
 

@@ -41,6 +41,12 @@ bool rt_held_leave(const void *lock)
 	return true;
 }
 
+/* RT_HOW_SHARED if another process may hold it. */
+static unsigned is_shared(const pthread_rwlock_t *lock)
+{
+	return lock->__data.__shared ? RT_HOW_SHARED : 0;
+}
+
 /* waited: BLOCK was said. */
 static void read_locked(pthread_rwlock_t *lock, int result, bool waited, uintptr_t pc, unsigned flags)
 {
@@ -51,12 +57,16 @@ static void read_locked(pthread_rwlock_t *lock, int result, bool waited, uintptr
 		rt_emit_use(RT_OP_ACQUIRE_SHARED, lock, 0, pc, flags);
 	else if (waited)
 		rt_blocking_end(&inner);
+	if (is_shared(lock))
+		rt_children_heard(pc);
 }
 
 static void write_locked(pthread_rwlock_t *lock, int result, uintptr_t pc, unsigned flags)
 {
 	if (result == 0)
 		rt_emit_use(RT_OP_ACQUIRE, lock, 0, pc, flags);
+	if (result == 0 && is_shared(lock))
+		rt_children_heard(pc);
 }
 
 RT_INTERPOSE(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock))
@@ -86,12 +96,6 @@ static int busy(const pthread_rwlock_t *lock, int tried)
 {
 	bool mine = tried == EBUSY && rt_controlled && lock->__data.__cur_writer == (int)RT_SYSCALL(SYS_gettid);
 	return mine ? EDEADLK : tried;
-}
-
-/* RT_HOW_SHARED if another process may hold it. */
-static unsigned is_shared(const pthread_rwlock_t *lock)
-{
-	return lock->__data.__shared ? RT_HOW_SHARED : 0;
 }
 
 #define READ_LOCK(name, parameters, arguments, flags, when)                                                            \
@@ -134,6 +138,8 @@ RT_INTERPOSE(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 {
 	if (rt_recording() && rt_held_leave(lock))
 		rt_emit_use(RT_OP_RELEASE, lock, 0, RT_PC, 0);
+	if (is_shared(lock))
+		rt_children_told(RT_PC);
 	return RT_REAL(pthread_rwlock_unlock)(lock);
 }
 

@@ -9,7 +9,6 @@
  * Everything that runs in the child may run in the child of a process with many threads, or in a signal handler: it
  * calls nothing that allocates or locks.
  */
-#include "recorder/objects.h"
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 
@@ -67,28 +66,6 @@ static void in_child(void)
 		atomic_fetch_sub(&rt_tree->forking, 1);
 	rt_busy_end();
 }
-
-/* A child has what this process has shared with it, and what it was made with. */
-static _Atomic bool has_children;
-
-void rt_children_told(uintptr_t pc)
-{
-	if (atomic_load_explicit(&has_children, memory_order_relaxed) && rt_recording())
-		rt_emit_sync(RT_OP_HB_BEFORE, RT_OBJECT_CHILDREN, 0, pc, 0);
-}
-
-void rt_children_heard(uintptr_t pc)
-{
-	if (atomic_load_explicit(&has_children, memory_order_relaxed) && rt_recording())
-		rt_emit_sync(RT_OP_HB_AFTER, RT_OBJECT_CHILDREN, 0, pc, 0);
-}
-
-static void forks(void)
-{
-	atomic_store_explicit(&has_children, true, memory_order_relaxed);
-	rt_children_told(0);
-}
-RT_CALL_AT(RT_AT_FORK, forks);
 
 /* The recording does not end while a child is starting. */
 static void before_fork(void)

@@ -158,11 +158,16 @@ void rt_signals_seen(uintptr_t pc);
 bool rt_signal_restarts(int sig); /* true if a call that a handler of the signal interrupts goes on behind it */
 
 /*
- * Happens-before through other processes (fork.c), once this one has made any: before one may hear of what this thread
- * did; after one may have told what it heard.
+ * Happens-before through other processes (children.c), once this one has made any: before one may hear of what this
+ * thread did; after one may have told what it heard. see: memory that they will share; heard_at: by an atomic operation
+ * that has read the value.
  */
 void rt_children_told(uintptr_t pc);
 void rt_children_heard(uintptr_t pc);
+extern _Atomic bool rt_children_share;                   /* there are some, and memory that they may share */
+bool rt_children_share_at(const volatile void *address); /* if so */
+void rt_children_see(const void *p, size_t size);
+void rt_children_heard_at(const volatile void *p, uint64_t value, uint64_t writes, uintptr_t pc);
 
 /* Thread lifecycle (thread.c): used by pthread_create, C11 threads and libgomp's threads alike. */
 struct rt_private; /* what a parent hands to its child */

@@ -1,11 +1,12 @@
 /*
- * What a child passes on to another thread: the child hears by a pipe, a pair of sockets, a semaphore or its creation,
- * and the other thread hears of it by such, by a message or a signal. Here what it should find is written after the
- * child was told. In children.c it comes before.
+ * What a child passes on to another thread: the child hears by a pipe, a pair of sockets, a semaphore, its creation or
+ * what synchronises in shared memory, and the other thread hears of it by such, by a message or a signal. Here what it
+ * should find is written after the child was told. In children.c it comes before.
  */
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
@@ -19,9 +20,77 @@
 #define RACE_FREE 0
 #endif
 
-int by_pipe, by_pair, by_semaphore, by_queue, by_signal, by_fork;
+int by_pipe, by_pair, by_semaphore, by_queue, by_signal, by_atomic, by_condition, by_lock, by_barrier, by_fork;
 static int to_child[2], from_child[2], pair[2], news[2], queue;
 static sem_t *to_semaphore, *from_semaphore, heard;
+
+/* In shared memory: one for each way. */
+static struct channel {
+	atomic_int flag;
+	pthread_mutex_t mutex;
+	pthread_cond_t condition;
+	pthread_rwlock_t lock;
+	pthread_barrier_t barrier;
+	int said, written;
+} * to, *from;
+
+static void make(struct channel *c)
+{
+	pthread_mutexattr_t mutex;
+	pthread_condattr_t condition;
+	pthread_rwlockattr_t lock;
+	pthread_barrierattr_t barrier;
+	pthread_mutexattr_init(&mutex);
+	pthread_condattr_init(&condition);
+	pthread_rwlockattr_init(&lock);
+	pthread_barrierattr_init(&barrier);
+	pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED);
+	pthread_condattr_setpshared(&condition, PTHREAD_PROCESS_SHARED);
+	pthread_rwlockattr_setpshared(&lock, PTHREAD_PROCESS_SHARED);
+	pthread_barrierattr_setpshared(&barrier, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&c->mutex, &mutex);
+	pthread_cond_init(&c->condition, &condition);
+	pthread_rwlock_init(&c->lock, &lock);
+	pthread_barrier_init(&c->barrier, &barrier, 2);
+}
+
+static void await_flag(struct channel *c)
+{
+	while (!atomic_load_explicit(&c->flag, memory_order_acquire))
+		usleep(1000);
+}
+
+static void say(struct channel *c)
+{
+	pthread_mutex_lock(&c->mutex);
+	c->said = 1;
+	pthread_cond_signal(&c->condition);
+	pthread_mutex_unlock(&c->mutex);
+}
+
+static void await_said(struct channel *c)
+{
+	pthread_mutex_lock(&c->mutex);
+	while (!c->said)
+		pthread_cond_wait(&c->condition, &c->mutex);
+	pthread_mutex_unlock(&c->mutex);
+}
+
+static void write_down(struct channel *c)
+{
+	pthread_rwlock_wrlock(&c->lock);
+	c->written = 1;
+	pthread_rwlock_unlock(&c->lock);
+}
+
+static void await_written(struct channel *c)
+{
+	for (int is = 0; !is; usleep(1000)) {
+		pthread_rwlock_rdlock(&c->lock);
+		is = c->written;
+		pthread_rwlock_unlock(&c->lock);
+	}
+}
 
 /* The thread that hears of it has acted before the next one is told. */
 #define HAND(variable, tell)                                                                                           \
@@ -54,6 +123,14 @@ static void hand_on(void)
 	msgsnd(queue, &message, sizeof message.text, 0);
 	read(to_child[0], &byte, 1);
 	kill(getppid(), SIGUSR1);
+	await_flag(to);
+	atomic_store_explicit(&from->flag, 1, memory_order_release);
+	await_said(to);
+	say(from);
+	await_written(to);
+	write_down(from);
+	pthread_barrier_wait(&to->barrier);
+	pthread_barrier_wait(&from->barrier);
 	_exit(0);
 }
 
@@ -86,6 +163,18 @@ static void *hears(void *unused)
 	sigwait(&usr1, &sig);
 	by_signal++; /* @signal */
 	sem_post(&heard);
+	await_flag(from);
+	by_atomic++; /* @atomic */
+	sem_post(&heard);
+	await_said(from);
+	by_condition++; /* @condition */
+	sem_post(&heard);
+	await_written(from);
+	by_lock++; /* @lock */
+	sem_post(&heard);
+	pthread_barrier_wait(&from->barrier);
+	by_barrier++; /* @barrier */
+	sem_post(&heard);
 	read(news[0], &byte, 1);
 	by_fork++; /* @fork */
 	sem_post(&heard);
@@ -101,6 +190,10 @@ int main(void)
 	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
 	to_semaphore = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	from_semaphore = to_semaphore + 1;
+	to = mmap(NULL, 2 * sizeof *to, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	from = to + 1;
+	make(to);
+	make(from);
 	sem_init(to_semaphore, 1, 0);
 	sem_init(from_semaphore, 1, 0);
 	pipe(to_child);
@@ -113,12 +206,16 @@ int main(void)
 	sem_init(&heard, 0, 0);
 	pthread_create(&thread, NULL, hears, NULL);
 
-	HAND(by_pipe, write(to_child[1], "p", 1));   /* @to_pipe */
-	HAND(by_pair, write(pair[0], "s", 1));       /* @to_pair */
-	HAND(by_semaphore, sem_post(to_semaphore));  /* @to_semaphore */
-	HAND(by_queue, sem_post(to_semaphore));      /* @to_queue */
-	HAND(by_signal, write(to_child[1], "k", 1)); /* @to_signal */
-	HAND(by_fork, if (!fork()) tell());          /* @to_fork */
+	HAND(by_pipe, write(to_child[1], "p", 1));                                  /* @to_pipe */
+	HAND(by_pair, write(pair[0], "s", 1));                                      /* @to_pair */
+	HAND(by_semaphore, sem_post(to_semaphore));                                 /* @to_semaphore */
+	HAND(by_queue, sem_post(to_semaphore));                                     /* @to_queue */
+	HAND(by_signal, write(to_child[1], "k", 1));                                /* @to_signal */
+	HAND(by_atomic, atomic_store_explicit(&to->flag, 1, memory_order_release)); /* @to_atomic */
+	HAND(by_condition, say(to));                                                /* @to_condition */
+	HAND(by_lock, write_down(to));                                              /* @to_lock */
+	HAND(by_barrier, pthread_barrier_wait(&to->barrier));                       /* @to_barrier */
+	HAND(by_fork, if (!fork()) tell());                                         /* @to_fork */
 	pthread_join(thread, NULL);
 	while (wait(NULL) > 0)
 		;
