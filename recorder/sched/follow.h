@@ -60,6 +60,10 @@ static inline bool rt_follow_is_polled(const struct rt_task *task)
 	return task->state == RT_BLOCKED && (task->fds || task->shares);
 }
 
+/* True if it is outside, and may come back whatever the others do. One that sleeps in a library that has threads of its
+ * own waits for another one. */
+bool rt_follow_is_outside(const struct rt_task *task);
+
 /* How long a thread that is polled is waited for alone, before threads that the plan has no more steps of may be what
  * it takes. */
 #define ALONE_NS UINT64_C(300000000)
@@ -124,6 +128,17 @@ struct rt_task *rt_seek_found(unsigned i);
 /* Room for all tasks in two sets, which a look for the goal uses. False: there is no memory. */
 bool rt_seek_make_room(void);
 extern struct rt_task **rt_seek_kept, **rt_seek_others;
+/*
+ * Puts those that yielded and are not held among the others. They are not among the enabled ones while there are such,
+ * and yet they need not wait for one that is held. Returns their number.
+ */
+unsigned rt_seek_yielding(bool (*is_held)(const struct rt_task *));
+/*
+ * True if those that are held, with none that can go on, wait for a thread that is outside, or that waits for a
+ * descriptor or another process: it may come to the goal as well. It may also wait for one of them, so that they wait
+ * neither long nor often. To be asked at each decision: the watcher has to look meanwhile.
+ */
+bool rt_seek_awaits_outside(bool only_held);
 /* rt_seek of a sequence. */
 struct rt_task *rt_sequence_seek(struct rt_task *current, struct rt_task *const *enabled, unsigned n);
 /* To be called at each step in which rt_sequence_seek is not. */

@@ -34,15 +34,18 @@ static bool spins_outside(const struct rt_task *t)
 	return t->computed && rt_sched_ran(t->tid) - t->computed > limit * MS;
 }
 
-/* True if a thread that is outside or waits for a time may come back, whatever the others do. One that sleeps in a
- * library that has threads of its own waits for another one. */
+bool rt_follow_is_outside(const struct rt_task *task)
+{
+	return task->state == RT_OUTSIDE && (!task->roams || task->unsettled) && !spins_outside(task);
+}
+
+/* True if a thread that is outside or waits for a time may come back, whatever the others do. */
 static bool somebody_comes_back(void)
 {
 	bool any_polled = false;
 
 	for (const struct rt_task *t = rt_sched.first; t; t = t->after) {
-		if ((t->state == RT_OUTSIDE && (!t->roams || t->unsettled) && !spins_outside(t)) ||
-		    (t->state == RT_BLOCKED && t->wakes))
+		if (rt_follow_is_outside(t) || (t->state == RT_BLOCKED && t->wakes))
 			return true;
 		any_polled |= rt_follow_is_polled(t);
 	}

@@ -134,8 +134,10 @@ static void poll_tasks(void)
 	looked = again ? now : looked;
 	for (struct rt_task *t = rt_sched.first; t; t = t->after)
 		if (t->state == RT_BLOCKED &&
-		    (t->shares ? again : t->fds && RT_SYSCALL(SYS_ppoll, t->fds, t->fd_count, &none, NULL, 0) != 0))
+		    (t->shares ? again : t->fds && RT_SYSCALL(SYS_ppoll, t->fds, t->fd_count, &none, NULL, 0) != 0)) {
+			rt_sched.naps += t->fds && t->wakes; /* a timer's descriptor is ready again and again */
 			rt_sched_unblock(t);
+		}
 }
 
 struct rt_task *rt_sched_pick(struct rt_task *current)

@@ -24,7 +24,7 @@ struct rt_sched {
 	uint64_t steps, chance;  /* chance: the step at which all were last told to try again */
 	uint64_t now, next_wake; /* virtual time, ns; next_wake UINT64_MAX: none */
 	uint64_t skipped;        /* by which the program's clocks are ahead of the system's, ns */
-	uint64_t naps;           /* waits that ended by their time */
+	uint64_t naps;           /* waits that ended by their time, or could have */
 	uint64_t random;
 	uint32_t alarm;     /* futex word of the watcher: counted up when it has to look at once */
 	bool watched;       /* there is one */

@@ -98,6 +98,45 @@ bool rt_seek_make_room(void)
 	return true;
 }
 
+unsigned rt_seek_yielding(bool (*is_held)(const struct rt_task *))
+{
+	unsigned n = 0;
+
+	for (struct rt_task *t = rt_sched.first; t; t = t->after)
+		if (t->state == RT_READY && t->yielded && !is_held(t))
+			rt_seek_others[n++] = t;
+	return n;
+}
+
+/* True if a thread is outside, or waits without a time for a descriptor or another process. */
+static bool is_anybody_outside(void)
+{
+	for (const struct rt_task *t = rt_sched.first; t; t = t->after)
+		if (rt_follow_is_outside(t) || (rt_follow_is_polled(t) && !t->wakes))
+			return true;
+	return false;
+}
+
+bool rt_seek_awaits_outside(bool only_held)
+{
+	enum { WAIT_NS = 100000000, MOST_IN_VAIN = 5, MOST_WAITS = 20 };
+	static RT_OF_RUN unsigned in_vain, waits; /* waits: since one that was held was released */
+	static RT_OF_RUN uint64_t steps;
+	static RT_OF_RUN bool looks;
+	bool may = only_held && in_vain < MOST_IN_VAIN && is_anybody_outside();
+	bool late = may && rt_follow_waited() >= WAIT_NS;
+
+	waits += may && steps != rt_sched.steps;
+	steps = rt_sched.steps;
+	in_vain += late;
+	bool is = may && !late && waits <= MOST_WAITS;
+	waits = may && !is ? 0 : waits;
+	rt_sched.polling += is;
+	rt_sched.polling -= looks;
+	looks = is;
+	return is;
+}
+
 struct rt_task *rt_seek(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
 {
 	struct rt_task **kept, **others;
@@ -119,7 +158,9 @@ struct rt_task *rt_seek(struct rt_task *current, struct rt_task *const *enabled,
 	for (unsigned i = 0; i < n; i++)
 		if (!is_kept(enabled[i]))
 			others[other_count++] = enabled[i];
-	if (!other_count && rt_sched_awaits_sleeper())
+	if (!other_count && kept_count)
+		other_count = rt_seek_yielding(is_kept);
+	if (rt_seek_awaits_outside(kept_count && !other_count) || (!other_count && rt_sched_awaits_sleeper()))
 		return NULL; /* time passes */
 	held_for = kept_count ? held_for + 1 : 0;
 	if (kept_count && (!other_count || held_for > PATIENCE)) {

@@ -109,10 +109,13 @@ struct rt_task *rt_sequence_seek(struct rt_task *current, struct rt_task *const 
 			early[early_count++] = enabled[i];
 		else
 			others[other_count++] = enabled[i];
+	if (!other_count && early_count)
+		other_count = rt_seek_yielding(is_early);
 	held_for = early_count ? held_for + 1 : 0;
-	if (!other_count && (!early_count || rt_sched_awaits_sleeper()))
+	if (rt_seek_awaits_outside(early_count && !other_count) ||
+	    (!other_count && (!early_count || rt_sched_awaits_sleeper())))
 		return NULL; /* time passes */
-	if (other_count && held_for <= PATIENCE) {
+	if (!early_count || (other_count && held_for <= PATIENCE)) {
 		task = rt_strategy_random.choose(current, others, other_count);
 	} else {
 		task = early[rt_sched_random() % early_count];
