@@ -181,7 +181,7 @@ enum rt_lost {
 enum {
 	RT_F_VALUE = 1,    /* rt_event.value holds the value read; of what only writes, the value written */
 	RT_F_VOLATILE = 2, /* a volatile access */
-	RT_F_TIMED = 4,    /* WAIT_END of a timed wait (may return without a signal); timed or try lock, join */
+	RT_F_TIMED = 4,    /* WAIT_END that needs no signal to return the same; timed or try lock, join */
 	RT_F_TIMEOUT = 8,  /* WAIT_END that timed out: no signal woke it */
 	RT_F_VPTR = 16,    /* access to a C++ object's vtable pointer */
 	/* WRITE: init or destroy of a synchronisation object. READ: a call on one. Synchronisation: the call also reads

@@ -76,7 +76,8 @@ RT_INTERPOSE(int, mtx_unlock, (mtx_t * m))
 RT_INTERPOSE(int, cnd_wait, (cnd_t * cond, mtx_t *m))
 {
 	RT_WAIT(cond, as_mutex(m), 0);
-	return as_result(RT_WAIT_CALL(0, RT_FOREVER, as_error(RT_REAL(cnd_wait)(cond, m))));
+	wait.result = RT_WAIT_CALL(0, RT_FOREVER, as_error(RT_REAL(cnd_wait)(cond, m)));
+	return as_result(wait.result);
 }
 
 RT_INTERPOSE(int, cnd_timedwait, (cnd_t *restrict cond, mtx_t *restrict m, const struct timespec *restrict until))

@@ -31,10 +31,11 @@ RT_NEXT(int, pthread_mutex_unlock, (pthread_mutex_t * m));
 void rt_wait_begin(struct rt_wait *w)
 {
 	w->said = rt_recording() && rt_mutex_lets_go(w->mutex);
+	w->shared = rt_condition_is_shared(w->cond);
 	if (!w->said)
 		return;
 	rt_emit_use(RT_OP_WAIT_BEGIN, w->cond, (uintptr_t)w->mutex, w->pc, 0);
-	if (rt_condition_is_shared(w->cond))
+	if (w->shared)
 		rt_children_told(w->pc);
 }
 
@@ -42,9 +43,12 @@ void rt_wait_end(struct rt_wait *w)
 {
 	if (!w->said)
 		return;
-	unsigned flags = w->flags | (w->result == ETIMEDOUT ? RT_F_TIMEOUT : 0u);
+	/* Out of time it returns something else: without the signal the program need not have gone on as it did. */
+	bool signalled = w->result == 0 && !w->shared && !w->spurious;
+	unsigned flags = signalled ? w->flags & ~(unsigned)RT_F_TIMED : w->flags;
+	flags |= w->result == ETIMEDOUT ? RT_F_TIMEOUT : 0u;
 	rt_emit_use(RT_OP_WAIT_END, w->cond, (uintptr_t)w->mutex, w->pc, flags);
-	if (rt_condition_is_shared(w->cond))
+	if (w->shared)
 		rt_children_heard(w->pc);
 	if (w->result == ENOTRECOVERABLE) /* a robust mutex that was not taken again */
 		rt_emit_use(RT_OP_RELEASE, w->mutex, 0, w->pc, 0);
@@ -77,7 +81,8 @@ int rt_wait_by_turns(struct rt_wait *w, unsigned flags, struct rt_until until)
 	rt_turn_gives(rt_place((uintptr_t)w->mutex));
 	rt_blocking_begin(&b);
 	enum rt_turn_result woken = RT_TURN_AGAIN;
-	if (rt_turn_is_spurious())
+	w->spurious = rt_turn_is_spurious();
+	if (w->spurious)
 		w->flags = flags |= RT_F_TIMED; /* it may return unsignalled */
 	else
 		woken = rt_turn_block(RT_OP_WAIT_END, rt_place((uintptr_t)w->cond), until, true);

@@ -65,8 +65,8 @@ struct rt_wait {
 	pthread_mutex_t *mutex;
 	uintptr_t pc;
 	unsigned flags; /* of WAIT_END */
-	int result;     /* of the real function: 0, ETIMEDOUT, ... */
-	bool said;
+	int result;     /* of the real function: 0, ETIMEDOUT, ...; -1: it has not returned */
+	bool said, shared, spurious;
 };
 unsigned rt_condition_is_shared(const void *cond); /* RT_F_TIMED: another process may signal it; else 0 */
 void rt_wait_begin(struct rt_wait *wait);
@@ -81,8 +81,8 @@ void rt_wait_end(struct rt_wait *wait);
 	     : RT_BLOCKING(RT_OP_WAIT_END, wait.cond, (f) | rt_condition_is_shared(wait.cond), RT_PC, call))
 int rt_wait_by_turns(struct rt_wait *wait, unsigned flags, struct rt_until until);
 #define RT_WAIT(condition, m, f)                                                                                       \
-	struct rt_wait wait                                                                                            \
-	    __attribute__((cleanup(rt_wait_end))) = {.cond = (condition), .mutex = (m), .pc = RT_PC, .flags = (f)};    \
+	struct rt_wait wait __attribute__((cleanup(rt_wait_end))) = {                                                  \
+	    .cond = (condition), .mutex = (m), .pc = RT_PC, .flags = (f), .result = -1};                               \
 	rt_wait_begin(&wait)
 
 /*

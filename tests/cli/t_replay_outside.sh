@@ -161,4 +161,120 @@ END
 run 0 record -o naps.zst ./naps
 run 0 replay --attempts 1 naps.zst
 holds '[.anomalies[].replay | select(.)] | length > 0 and all(.outcome == "confirmed")'
+
+# Of races without a schedule the search holds the first thread until the second one comes, from where it is: outside in
+# a call, in a spin, or in a wait that a timer's descriptor ends again and again.
+cat >held.c <<'END'
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int done;
+static atomic_int turn;
+
+static void *spins(void *me)
+{
+	for (int i = 0; i < 3; i++) {
+		int seen;
+		while ((seen = atomic_load(&turn)) % 2 != (int)(intptr_t)me)
+			sched_yield();
+		atomic_store(&turn, seen + 1);
+	}
+	done++;
+	return NULL;
+}
+static void *waits(void *unused)
+{
+	int status;
+	pid_t child = fork();
+	if (child == 0) {
+		usleep(20000);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	done++;
+	return unused;
+}
+static void *counts(void *unused)
+{
+	done++;
+	return unused;
+}
+static void ticks(void)
+{
+	struct itimerspec often = {{0, 3000000}, {0, 3000000}};
+	struct pollfd p = {timerfd_create(CLOCK_MONOTONIC, 0), POLLIN, 0};
+	uint64_t passed;
+	timerfd_settime(p.fd, 0, &often, NULL);
+	while (done < 2)
+		if (poll(&p, 1, 100) == 1 && read(p.fd, &passed, sizeof passed) < 0)
+			_exit(1);
+}
+int main(int argc, char **argv)
+{
+	pthread_t t[2];
+	void *(*work)(void *) = argc < 2 ? counts : strcmp(argv[1], "spins") ? waits : spins;
+	for (intptr_t i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, work, (void *)i);
+	if (work == counts)
+		ticks();
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+END
+"${CC:-gcc}" -g -O1 -fsanitize=thread held.c -o held -lpthread || wrong 'held.c does not compile'
+for how in '' spins waits; do
+	run 0 record --serial --no-children -o held.zst ./held $how
+	run 0 replay --attempts 1 --resolve first --repeat 5 --timeout 10 held.zst
+	holds '[.anomalies[].replay | select(.)] | length > 0 and all(.outcome == "confirmed" and .confirmed == .runs)'
+done
+
+# A wait that returns before its time was signalled. Out of time it returns something else, and the program goes
+# another way: the write before the signal is never pending while the thread reads what it waited for.
+cat >signalled.c <<'END'
+#include <pthread.h>
+#include <time.h>
+
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int ready, used;
+
+static void *waits(void *unused)
+{
+	struct timespec until;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 60;
+	pthread_mutex_lock(&m);
+	int late = pthread_cond_timedwait(&c, &m, &until);
+	pthread_mutex_unlock(&m);
+	used = late ? -1 : ready;
+	return unused;
+}
+int main(void)
+{
+	pthread_t t;
+	struct timespec pause = {0, 200000000};
+	pthread_create(&t, NULL, waits, NULL);
+	nanosleep(&pause, NULL);
+	ready = 1;
+	pthread_mutex_lock(&m);
+	pthread_cond_signal(&c);
+	pthread_mutex_unlock(&m);
+	pthread_join(t, NULL);
+	return used != 1;
+}
+END
+"${CC:-gcc}" -g -O1 -fsanitize=thread signalled.c -o signalled -lpthread || wrong 'signalled.c does not compile'
+for serial in '' --serial; do
+	run 0 record $serial -o signalled.zst ./signalled
+	run 0 analyze signalled.zst
+	holds '[.summary.race | .observed, .proved] | add == 0'
+done
 exit $fail
