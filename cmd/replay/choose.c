@@ -37,6 +37,13 @@ static bool may_be_shown(const struct report *r, const struct anomaly *a)
 	return a->schedule || (way_can_search(r, a) && (a->verdict < VERDICT_PROVED || !a->follows));
 }
 
+/* True if it is about threads of which none is stuck for what another one of the anomaly's does. */
+static bool is_standstill_of_one(const struct report *r, const struct anomaly *a)
+{
+	return anomaly_is_of_waits(a) && anomaly_is_stuck(r->analysis->model, a) &&
+	       (a->kind == ANOMALY_HANG || a->event_count == 1);
+}
+
 static bool is_wanted(const struct choosing *c, const struct report_entry *e)
 {
 	if (c->o->anomaly)
@@ -45,7 +52,7 @@ static bool is_wanted(const struct choosing *c, const struct report_entry *e)
 		return false;
 	if (c->o->finding)
 		return is_of_finding(c, e) && (e->anomaly->schedule || way_can_search(c->r, e->anomaly));
-	if (anomaly_is_of_waits(e->anomaly) && anomaly_is_stuck(c->r->analysis->model, e->anomaly))
+	if (is_standstill_of_one(c->r, e->anomaly))
 		return false;
 	return c->o->verdicts >> e->anomaly->verdict & 1 && may_be_shown(c->r, e->anomaly);
 }

@@ -123,6 +123,16 @@ static void start_pass(struct planner *p)
 	}
 }
 
+/* The goal of a deadlock that the recorded run was in: a run is stopped at what the thread waits to do. */
+static bool is_awaited_goal(const struct planner *p, const struct rt_event *e)
+{
+	const struct plan_request *q = p->request;
+	for (uint32_t i = 0; e->op == RT_OP_BLOCK && q->kind == GOAL_DEADLOCK && i < q->goal_count; i++)
+		if (q->goal[i].thread == e->thread && q->goal[i].from == e->ordinal)
+			return true;
+	return false;
+}
+
 /* Hands out the events of all threads, as long as some thread has not come to its last one. */
 static enum rt_status pass(struct planner *p, see_event *see)
 {
@@ -133,6 +143,8 @@ static enum rt_status pass(struct planner *p, see_event *see)
 		struct thread_plan *t = e->thread < p->thread_count ? &p->threads[e->thread] : NULL;
 		if (!t)
 			continue;
+		if (is_awaited_goal(p, e))
+			e->op = (enum rt_op)e->arg;
 		see(p, t, e);
 		if (!t->done && (see == find_stop ? t->next_stop == t->stop_count : e->ordinal >= t->last)) {
 			t->done = true;

@@ -134,6 +134,13 @@ for mode in ring3 self upgrade once join-ring hold-and-join main; do
 		{ echo "$mode: the schedule is not valid"; fail=1; }
 done
 
+# The run is repeated: the same threads wait for each other again.
+for mode in ring2 hold-and-join spin; do
+	"$racetrace" replay --attempts 1 --format json "$tmp/stuck-$mode.zst" |
+		jq -e '[.anomalies[].replay | select(.)] | length == 1 and all(.outcome == "confirmed")' >/dev/null ||
+		{ echo "$mode: the deadlock is not confirmed"; fail=1; }
+done
+
 # Many threads cost no more than a few each: 12,000 wait for a signal, at a barrier, and for a lock whose holder joins one of them.
 many() {
 	awk -v kind="$1" -v n=12000 'BEGIN {
