@@ -205,7 +205,7 @@ void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintpt
 void rt_child_ended(uintptr_t pc)
 {
 	rt_signals_seen(pc);
-	rt_children_heard(pc);
+	rt_children_ended(pc);
 }
 
 /*

@@ -10,7 +10,7 @@
 #include <limits.h>
 
 /* A process waits in vain this often, so programs whose threads come late by design are not slowed down. */
-enum { WAIT_MS = 20, WAITS_IN_VAIN = 50 };
+enum { WAIT_MS = 100, WAITS_IN_VAIN = 10 };
 
 static bool all_came(struct context *c)
 {

@@ -240,7 +240,8 @@ static void ends(const FILE *f, uintptr_t pc)
 	closes(f, pc);
 }
 CALL(int, fclose, (FILE * f), (f), ends(f, pc); flushes_memory(f, true, pc); HEAP, )
-CALL(int, pclose, (FILE * f), (f), ends(f, pc); HEAP; LEAVES; AWAITS(CHILD), RETURNS; BLOCKS)
+CALL(int, pclose, (FILE * f), (f), ends(f, pc); HEAP; LEAVES; AWAITS(CHILD), RETURNS; BLOCKS;
+     WHEN(r != -1, rt_child_ended(pc)))
 
 /* Positions, which also flush; states */
 CALL(int, fseek, (FILE * f, long at, int how), (f, at, how), SENDS(f), )

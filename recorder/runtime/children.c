@@ -5,6 +5,10 @@
  */
 #include "recorder/objects.h"
 #include "recorder/runtime/core.h"
+#include "recorder/runtime/syscall.h"
+
+#include <errno.h>
+#include <sys/wait.h>
 
 _Atomic bool rt_children_share;
 static _Atomic bool has_children;
@@ -80,10 +84,31 @@ void rt_children_heard_at(const volatile void *p, uint64_t value, uint64_t write
 	rt_children_heard(pc);
 }
 
+/* ---- How many there are ---- */
+
+static _Atomic uint32_t made, ended; /* made: or about to be */
+
 static void forks(void)
 {
-	atomic_store_explicit(&has_children, true, memory_order_relaxed);
+	atomic_fetch_add(&made, 1);
+	atomic_store(&has_children, true);
 	note_sharing();
 	rt_children_told(0);
 }
 RT_CALL_AT(RT_AT_FORK, forks);
+
+/* What a child of a child, which may live on, passes on is no more known than what other processes do. */
+void rt_children_ended(uintptr_t pc)
+{
+	rt_children_heard(pc);
+	uint32_t n = atomic_fetch_add(&ended, 1) + 1;
+	if (n != atomic_load(&made) ||
+	    RT_SYSCALL(SYS_waitid, P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT | __WALL, NULL) != -ECHILD)
+		return;
+	atomic_store(&has_children, false);
+	atomic_store(&rt_children_share, false);
+	if (n != atomic_load(&made)) { /* another thread makes one */
+		atomic_store(&has_children, true);
+		note_sharing();
+	}
+}

@@ -500,6 +500,8 @@ RT_INTERPOSE(int, system, (const char *command))
 	int saved = errno;
 
 	rt_emit_time();
+	if (result != -1)
+		rt_children_ended(RT_CALLER);
 	release(&memory);
 	errno = saved;
 	return result;

@@ -158,12 +158,13 @@ void rt_signals_seen(uintptr_t pc);
 bool rt_signal_restarts(int sig); /* true if a call that a handler of the signal interrupts goes on behind it */
 
 /*
- * Happens-before through other processes (children.c), once this one has made any: before one may hear of what this
- * thread did; after one may have told what it heard. see: memory that they will share; heard_at: by an atomic operation
- * that has read the value.
+ * Happens-before through other processes (children.c), while there are some that this one has made: before one may hear
+ * of what this thread did; after one may have told what it heard. see: memory that they will share; heard_at: by an
+ * atomic operation that has read the value.
  */
 void rt_children_told(uintptr_t pc);
 void rt_children_heard(uintptr_t pc);
+void rt_children_ended(uintptr_t pc);                    /* after one has ended */
 extern _Atomic bool rt_children_share;                   /* there are some, and memory that they may share */
 bool rt_children_share_at(const volatile void *address); /* if so */
 void rt_children_see(const void *p, size_t size);

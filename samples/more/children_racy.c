@@ -1,7 +1,7 @@
 /*
  * What a child passes on to another thread: the child hears by a pipe, a pair of sockets, a semaphore, its creation or
  * what synchronises in shared memory, and the other thread hears of it by such, by a message or a signal. Here what it
- * should find is written after the child was told. In children.c it comes before.
+ * should find is written after the child was told, or when no child is left. In children.c it comes before.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -20,7 +20,8 @@
 #define RACE_FREE 0
 #endif
 
-int by_pipe, by_pair, by_semaphore, by_queue, by_signal, by_atomic, by_condition, by_lock, by_barrier, by_fork;
+int by_pipe, by_pair, by_semaphore, by_queue, by_signal, by_atomic, by_condition, by_lock, by_barrier, by_fork,
+    after_all;
 static int to_child[2], from_child[2], pair[2], news[2], queue;
 static sem_t *to_semaphore, *from_semaphore, heard;
 
@@ -181,6 +182,17 @@ static void *hears(void *unused)
 	return unused;
 }
 
+/* No child is left that could have passed on what main wrote. */
+static void *comes_later(void *unused)
+{
+	char byte;
+	usleep(20000);
+	write(news[1], "l", 1);
+	read(news[0], &byte, 1);
+	after_all++; /* @later */
+	return unused;
+}
+
 int main(void)
 {
 	pthread_t thread;
@@ -219,6 +231,13 @@ int main(void)
 	pthread_join(thread, NULL);
 	while (wait(NULL) > 0)
 		;
+	if (RACE_FREE)
+		after_all = 1;
+	pthread_create(&thread, NULL, comes_later, NULL);
+	if (!RACE_FREE)
+		after_all = 1; /* @after_all */
+	write(to_child[1], "a", 1);
+	pthread_join(thread, NULL);
 	msgctl(queue, IPC_RMID, NULL);
 	return 0;
 }
