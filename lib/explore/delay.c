@@ -51,7 +51,7 @@ static uint32_t needs_of(struct delays *d, const struct rt_event *e)
 {
 	switch ((int)e->op) {
 	case RT_OP_WAIT_END:
-		return last_at(d, WAKE, e->addr);
+		return d->waits[e->thread].woken != NONE ? d->waits[e->thread].woken : last_at(d, WAKE, e->addr);
 	case RT_OP_SEM_WAIT:
 		return last_at(d, POST, e->addr);
 	case RT_OP_ONCE_SEEN:
@@ -89,6 +89,23 @@ static bool note(struct delays *d, const struct rt_event *e, uint32_t index)
 	return true;
 }
 
+/* The first broadcast during a wait ends it, or the first signal if no other thread waits: later ones are not needed. */
+static void note_wait(struct delays *d, const struct rt_event *e, uint32_t index)
+{
+	uint32_t waiting = 0;
+	if (e->op == RT_OP_WAIT_BEGIN || e->op == RT_OP_WAIT_END)
+		d->waits[e->thread] = (struct waiting){e->op == RT_OP_WAIT_BEGIN ? e->addr : 0, NONE};
+	if (e->op != RT_OP_SIGNAL && e->op != RT_OP_BROADCAST)
+		return;
+	for (uint32_t t = 0; t < d->thread_count; t++)
+		waiting += d->waits[t].condition == e->addr && d->waits[t].woken == NONE;
+	if (e->op == RT_OP_SIGNAL && waiting != 1)
+		return;
+	for (uint32_t t = 0; t < d->thread_count; t++)
+		if (d->waits[t].condition == e->addr && d->waits[t].woken == NONE)
+			d->waits[t].woken = index;
+}
+
 /* False without memory. */
 static bool load(struct delays *d, const struct rt_event *e)
 {
@@ -112,6 +129,7 @@ static bool load(struct delays *d, const struct rt_event *e)
 	uint32_t *last = &d->last[e->thread];
 	*(*last == NONE ? &d->first[e->thread] : &d->events[*last].next) = index;
 	*last = index;
+	note_wait(d, e, index);
 	return note(d, e, index);
 }
 
@@ -120,7 +138,7 @@ void delays_free(struct delays *d)
 	if (!d)
 		return;
 	HASH_FREE(d->places);
-	free_all(d->events, d->first, d->last, d->upto, d->done, d->open);
+	free_all(d->events, d->first, d->last, d->upto, d->done, d->waits, d->open);
 	free(d);
 }
 
@@ -134,7 +152,8 @@ static struct delays *create(uint32_t threads)
 	d->last = malloc((threads + 1) * sizeof *d->last);
 	d->upto = malloc((threads + 1) * sizeof *d->upto);
 	d->done = malloc((threads + 1) * sizeof *d->done);
-	if (!d->first || !d->last || !d->upto || !d->done) {
+	d->waits = calloc(threads + 1, sizeof *d->waits);
+	if (!d->first || !d->last || !d->upto || !d->done || !d->waits) {
 		delays_free(d);
 		return NULL;
 	}

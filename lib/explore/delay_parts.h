@@ -30,6 +30,12 @@ struct holder {
 	UT_hash_handle hh;
 };
 
+/* A wait of a thread: at which condition variable, and what woke it for sure. */
+struct waiting {
+	uint64_t condition; /* 0: it does not wait */
+	uint32_t woken;     /* an event, NONE: not known */
+};
+
 struct delays {
 	struct seen *events;
 	size_t count, room;
@@ -37,6 +43,7 @@ struct delays {
 	uint32_t *first, *last; /* by thread: its events so far, when they are loaded; NONE: none */
 	uint32_t *upto;         /* by thread: the last event of the run, NONE: none */
 	uint64_t *done;         /* by thread: the ordinal that the runs have come to */
+	struct waiting *waits;  /* by thread, when they are loaded */
 	uint32_t *open;         /* events whose needs are to be looked at */
 	size_t open_count, open_room;
 	struct place *places;

@@ -165,18 +165,19 @@ static struct sections *sections_of(struct finding_turns *t, uint32_t thread)
 /* False without memory. */
 static bool take_turn(struct finding_turns *t, struct sections *s, const struct rt_event *e, bool lock)
 {
+	uint64_t at = e->op == RT_OP_WAIT_END ? e->arg : e->addr;
 	struct note n = {.pc = e->pc,
 	                 .number = e->number,
 	                 .thread = e->thread,
-	                 .exclusive = lock ? e->op == RT_OP_ACQUIRE : rt_op_writes(e->op),
+	                 .exclusive = lock ? e->op != RT_OP_ACQUIRE_SHARED : rt_op_writes(e->op),
 	                 .plain = !lock && !rt_op_is_atomic(e->op),
 	                 .locks = held_since(s, s->turns++)};
 	struct object *o;
-	HASH_FIND(hh, t->objects, &e->addr, sizeof e->addr, o);
+	HASH_FIND(hh, t->objects, &at, sizeof at, o);
 	if (!o && n.plain && t->raced++ >= RACED_MAX)
 		return true;
 	if (!o) {
-		HASH_MAKE(t->objects, address, e->addr, o);
+		HASH_MAKE(t->objects, address, at, o);
 		if (!o)
 			return false;
 		o->at.thread = e->thread;
@@ -192,7 +193,7 @@ static bool take_turn(struct finding_turns *t, struct sections *s, const struct 
 		return false;
 	struct note *kept = find(o, 0, e->pc, e->thread);
 	if (lock && kept && s->count < OPEN_MAX) {
-		s->open[s->count].lock = e->addr;
+		s->open[s->count].lock = at;
 		s->open[s->count].number = s->turns;
 		s->open[s->count].exclusive = n.exclusive;
 		s->open[s->count++].note = kept;
@@ -219,18 +220,18 @@ static bool races(const struct finding_turns *t, const struct rt_event *e)
 static bool take(struct finding_turns *t, const struct rt_event *e)
 {
 	struct sections *s = sections_of(t, e->thread);
-	bool lock = e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED;
+	bool lock = e->op == RT_OP_ACQUIRE || e->op == RT_OP_ACQUIRE_SHARED || e->op == RT_OP_WAIT_END;
 	bool tells = e->op == RT_OP_SIGNAL || e->op == RT_OP_BROADCAST;
 	if (!s)
 		return false;
 	if (e->op == RT_OP_RELEASE)
 		end_section(s, e->addr);
-	for (unsigned i = 0; e->op == RT_OP_WAIT_BEGIN && i < s->count; i++)
-		s->open[i].number = s->turns + 1;
 	for (unsigned i = 0; i < s->count; i++) {
 		s->open[i].note->reads |= rt_op_reads(e->op) || e->op == RT_OP_WAIT_BEGIN ? bit_of(e->addr) : 0;
 		s->open[i].note->writes |= rt_op_writes(e->op) || tells ? bit_of(e->addr) : 0;
 	}
+	if (e->op == RT_OP_WAIT_BEGIN)
+		end_section(s, e->arg);
 	return (!lock && !rt_op_is_atomic(e->op) && !races(t, e)) || take_turn(t, s, e, lock);
 }
 

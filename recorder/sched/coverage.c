@@ -27,16 +27,18 @@ static struct turn *entry(struct turn *table, uint64_t object, uint32_t thread)
 
 static const struct turn *last_at(const struct rt_task *t)
 {
-	const struct turn *at = entry(objects, t->next.object, 0);
+	uint64_t object = rt_step_lock(&t->next);
+	const struct turn *at = entry(objects, object, 0);
 
-	return at->object == t->next.object ? at : NULL;
+	return at->object == object ? at : NULL;
 }
 
 static const struct turn *last_of(const struct rt_task *t)
 {
-	const struct turn *at = entry(own, t->next.object, t->thread + 1);
+	uint64_t object = rt_step_lock(&t->next);
+	const struct turn *at = entry(own, object, t->thread + 1);
 
-	return at->object == t->next.object && at->thread == t->thread ? at : NULL;
+	return at->object == object && at->thread == t->thread ? at : NULL;
 }
 
 /* It makes, changes or removes a file or its name, or writes to it. Others may have looked at it. */
@@ -49,7 +51,7 @@ static bool is_turn(const struct rt_task *t)
 {
 	const struct rt_step *s = &t->next;
 
-	return rt_step_acquires(s) || rt_op_is_atomic(s->op) || changes_file(s) || rt_sched_place(s, 0) != RT_NO_PLACE;
+	return rt_step_acquires(s) || s->op == RT_OP_WAIT_END || rt_op_is_atomic(s->op) || changes_file(s) || rt_sched_place(s, 0) != RT_NO_PLACE;
 }
 
 /* True if an order that did not come about yet ends at the place. */
@@ -91,10 +93,12 @@ static bool any_order(const struct rt_task *t, bool (*is)(const struct rt_task *
 
 static void take(struct rt_task *t)
 {
+	uint64_t object = rt_step_lock(&t->next);
+
 	for (uint32_t i = rt_sched_place(&t->next, 0); i != RT_NO_PLACE; i = rt_sched_place(&t->next, i + 1))
 		had[i] |= completes(t, i);
-	*entry(objects, t->next.object, 0) = *entry(own, t->next.object, t->thread + 1) =
-	    (struct turn){t->next.object, t->next.pc, t->thread};
+	*entry(objects, object, 0) = *entry(own, object, t->thread + 1) =
+	    (struct turn){object, t->next.pc, t->thread};
 	if (rt_sched_random() % CHANGES == 0)
 		t->since = 0;
 }
