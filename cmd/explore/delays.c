@@ -15,6 +15,7 @@ enum {
 	DELAYS_MAX = 24,    /* that are made of one trace */
 	SIGHTS_MAX = 256    /* that are tried */
 };
+#define STATE_PROMISE 0.8 /* of a run in which a thread comes to a state that it was not in */
 #define DECAY 0.1 /* by which each promises less than the one before: other runs are not to wait for all of them */
 
 static enum rt_status no_memory(struct rt_error *err)
@@ -88,32 +89,45 @@ enum rt_status predict_delay(struct delaying *d, const struct delay *delay, doub
 	return no_memory(err);
 }
 
-static uint64_t key_of(const struct rt_trace *trace, const struct sight *s)
+/* Of what a read sees, or of the state that its thread comes to by it. */
+static uint64_t key_of(const struct rt_trace *trace, const struct sight *s, bool state)
 {
 	uint64_t key = predict_position_key(trace, s->read) * UINT64_C(0x9e3779b97f4a7c15) ^
 	               (s->write ? predict_position_key(trace, s->write) : 0);
+	key = state ? s->state : key;
 	return key ? key : 1;
+}
+
+/* A run for each that no run has had. */
+static enum rt_status take_on_sights(struct delaying *d, const struct sights *sights, bool states, double promise,
+                                     struct rt_error *err)
+{
+	size_t taken = 0, tried = 0;
+	enum rt_status status = RT_OK;
+	for (size_t i = 0; !status && i < sights->count; i++) {
+		const struct sight *s = &sights->items[i];
+		uint64_t key = key_of(d->trace, s, states);
+		bool added = s->seen;
+		if (set_has(&d->p->saw, key) || (!s->seen && tried++ == SIGHTS_MAX))
+			continue;
+		if (!s->seen)
+			status = predict_delay(d, &s->delay, promise - (s->same ? 0.4 : 0), &taken, &added, err);
+		if (!status && added && !set_add(&d->p->saw, key, &added))
+			status = no_memory(err);
+	}
+	return status;
 }
 
 enum rt_status predict_take_on_sights(struct delaying *d, bool new_code, struct rt_error *err)
 {
 	struct sights sights = {0};
-	size_t taken = 0, tried = 0;
 	enum rt_status status = load(d, err);
 	if (!status && d->delays)
 		status = sights_of(d->delays, &sights, err);
-	for (size_t i = 0; !status && i < sights.count; i++) {
-		const struct sight *s = &sights.items[i];
-		uint64_t key = key_of(d->trace, s);
-		bool added = s->seen;
-		if (set_has(&d->p->saw, key) || (!s->seen && tried++ == SIGHTS_MAX))
-			continue;
-		if (!s->seen)
-			status = predict_delay(d, &s->delay, (new_code ? 1 : 0) + (s->same ? 0.5 : 0.9), &taken, &added,
-			                       err);
-		if (!status && added && !set_add(&d->p->saw, key, &added))
-			status = no_memory(err);
-	}
+	if (!status)
+		status = take_on_sights(d, &sights, false, (new_code ? 1 : 0) + 0.9, err);
+	if (!status)
+		status = take_on_sights(d, &sights, true, STATE_PROMISE, err);
 	sights_release(&sights);
 	return status;
 }

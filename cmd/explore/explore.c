@@ -82,7 +82,7 @@ static const struct argp_option options[] = {
      "suspend",
      0},
     {"time", OPT_TIME, "SECONDS", 0, "Start no further run after this time, which inputs and tests share", 0},
-    {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run after this time; it hangs (20)", 0},
+    {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run after this time (20); it hangs, unless it makes progress", 0},
     {"traces", OPT_TRACES, "DIR", 0, "Keep in DIR the traces of the runs that the findings are shown of", 0},
     {0}};
 
@@ -167,6 +167,12 @@ static void say_shortcomings(const struct exploring *x)
 	if (x->untried)
 		fprintf(stderr, "racetrace: %" PRIu32 " of %" PRIu32 " %s were not run: there was no time left\n",
 		        x->untried, x->explored, x->o.inputs ? "inputs" : "tests");
+	if (x->slow)
+		fprintf(stderr,
+		        "racetrace: %" PRIu32 " of %" PRIu32
+		        " runs were ended after %g s while they made progress: such "
+		        "a run needs a larger --timeout, or less to do\n",
+		        x->slow, x->ended, x->o.timeout_ms / 1000.0);
 	if (x->failed)
 		fprintf(stderr, "racetrace: %" PRIu32 " of %" PRIu32 " runs could not be recorded: %s\n", x->failed,
 		        x->ended, x->failure);

@@ -141,6 +141,7 @@ struct exploring {
 	time_t began_target;
 	uint32_t explored, untried; /* inputs or tests; of them, those that there was no time for */
 	uint32_t failed;            /* of them, without a trace */
+	uint32_t slow;              /* that were ended at the time-out in the midst of what they did */
 	uint32_t uncontrolled;      /* whose threads ran free although the strategy would lead them */
 	uint64_t next_seed;
 	time_t began;

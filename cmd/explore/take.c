@@ -5,6 +5,7 @@
 #include "cmd/explore/explore.h"
 #include "lib/base/memory_file.h"
 #include "lib/base/output.h"
+#include "lib/explore/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -254,6 +255,13 @@ static enum rt_status take_children(struct exploring *x, const struct run_slot *
 	return status;
 }
 
+/* Whether the run has only needed longer than it was given. */
+static enum rt_status is_slow(const struct run_end *end, struct rt_trace *trace, bool *slow, struct rt_error *err)
+{
+	*slow = false;
+	return end->kind == RUN_TIMEOUT && end->grew ? progress_of(trace, slow, err) : RT_OK;
+}
+
 /* The run's own trace: the strategy sees it before it is merged, and what is new in it afterwards. */
 static enum rt_status take_trace(struct exploring *x, struct run_slot *s, const char *path,
                                  const struct merge_source *source, const struct run_told *told, bool *stuck,
@@ -275,7 +283,15 @@ static enum rt_status take_trace(struct exploring *x, struct run_slot *s, const 
 	if (a && !x->uninstrumented[0] && rt_trace_info(a->trace)->binary)
 		snprintf(x->uninstrumented, sizeof x->uninstrumented, "%s", x->o.program[0]);
 	*stuck = r && shows_stuck(r);
-	status = strategy->ended ? strategy->ended(x, &result, err) : RT_OK;
+	bool slow = false;
+	status = a ? is_slow(try_end(s->t), a->trace, &slow, err) : RT_OK;
+	if (slow) { /* it is no hang */
+		result.harm = INCIDENTS;
+		*stuck = true;
+		x->slow++;
+	}
+	if (!status && strategy->ended)
+		status = strategy->ended(x, &result, err);
 	if (r) {
 		enum rt_status added = merge_add(&x->merge, source, r, &result.fresh, err);
 		status = status ? status : added;

@@ -9,7 +9,7 @@ struct
 try {
 	struct try_options o;
 	struct runner *runner;
-	char plan_path[4096], trace_path[4096];
+	char plan_path[4096], trace_path[4096], growing_path[4112];
 	struct rt_plan *plan; /* as the run has left it; NULL: not read */
 	struct rt_control *control;
 	struct rt_trace *trace; /* of the run; NULL: not opened, or not there */

@@ -179,14 +179,26 @@ static void wind_up(struct keeper *k, unsigned grace_ms)
 	}
 }
 
+/* Bytes of a file; 0 if there is none. */
+static uint64_t size_of(const char *path)
+{
+	struct stat st;
+	return path && stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
 static void keep(struct keeper *k, const struct run_options *o)
 {
-	uint64_t until = k->began + (uint64_t)o->timeout_ms * MILLISECOND;
+	uint64_t limit = (uint64_t)o->timeout_ms * MILLISECOND, until = k->began + limit, late = until - limit / 4;
+	uint64_t before = UINT64_MAX; /* bytes when it is late */
 	bool told = false;
-	while (reap(k), k->main && !told && now_ns() < until)
-		told = look(k, until);
+	while (reap(k), k->main && !told && now_ns() < until) {
+		if (before == UINT64_MAX && now_ns() >= late)
+			before = size_of(o->growing);
+		told = look(k, before == UINT64_MAX ? late : until);
+	}
 	if (k->main) {
 		k->end->kind = told ? RUN_INTERRUPTED : RUN_TIMEOUT;
+		k->end->grew = size_of(o->growing) > before;
 		wind_up(k, told ? 0 : o->grace_ms);
 	}
 	k->end->duration_ns = now_ns() - k->began;

@@ -25,6 +25,7 @@ struct run_options {
 	const char *before;  /* what the shell does before it, within the same time; NULL: nothing */
 	unsigned timeout_ms; /* of the run */
 	unsigned grace_ms;   /* then everything but argv's own process is killed, which gets so long to end by itself */
+	const char *growing; /* a file that grows while the program does something; NULL: none */
 	bool terminal;       /* its output is not taken, it has the caller's streams */
 };
 
@@ -41,6 +42,7 @@ struct run_end {
 	enum run_end_kind kind;
 	int value; /* status or signal of argv's own process; of NOT_STARTED errno */
 	uint64_t duration_ns;
+	bool grew; /* TIMEOUT: the file did late in the time */
 	struct run_output out, err;
 };
 

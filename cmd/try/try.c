@@ -69,6 +69,7 @@ static enum rt_status launch(struct try *t, struct rt_error *err)
 	                          .input = t->o.input,
 	                          .before = t->o.before,
 	                          .timeout_ms = t->o.timeout_ms,
+	                          .growing = t->growing_path,
 	                          .grace_ms = GRACE_MS,
 	                          .terminal = t->o.hold};
 	status = runner_start(&run, &t->runner, err);
@@ -86,6 +87,7 @@ enum rt_status try_start(const struct try_options *options, struct try **out, st
 	t->o = *options;
 	snprintf(t->plan_path, sizeof t->plan_path, "%.4000s/plan", options->folder);
 	snprintf(t->trace_path, sizeof t->trace_path, "%.4000s/trace.zst", options->folder);
+	snprintf(t->growing_path, sizeof t->growing_path, "%s.part", t->trace_path);
 	unlink(t->trace_path);
 	snprintf(held_path, sizeof held_path, "%.4000s.held", t->plan_path);
 	unlink(held_path);

@@ -89,7 +89,8 @@ static bool note(struct delays *d, const struct rt_event *e, uint32_t index)
 	return true;
 }
 
-/* The first broadcast during a wait ends it, or the first signal if no other thread waits: later ones are not needed. */
+/* The first broadcast during a wait ends it, or the first signal if no other thread waits: later ones are not needed.
+ */
 static void note_wait(struct delays *d, const struct rt_event *e, uint32_t index)
 {
 	uint32_t waiting = 0;

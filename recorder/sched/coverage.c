@@ -7,6 +7,7 @@
  * order needs behind another; else any. Of several it is that of the highest priority, which is random.
  */
 #include "recorder/objects.h"
+#include "recorder/sched/sched.h"
 #include "recorder/sched/strategy.h"
 
 enum { OBJECTS = 4096, CHANGES = 8 }; /* CHANGES: mean number of turns until a thread has another priority */

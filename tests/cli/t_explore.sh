@@ -173,6 +173,41 @@ grep -q 'suppressed' out && ! grep -q 'an assertion fails' out || wrong "a suppr
 run 0 explore --strategy random --runs 8 --suppressions rules -f sarif -- ./ends assert
 holds '.runs[0].results | length > 0 and all(.suppressions[0].kind == "external")'
 
+# One that has not ended is a hang if it does the same again and again, not in the midst of its work.
+program unended <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static unsigned long count;
+static int done;
+static void *work(void *polls)
+{
+	for (int end = 0; !end;) {
+		pthread_mutex_lock(&m);
+		if (polls)
+			end = done;
+		else
+			count++;
+		pthread_mutex_unlock(&m);
+		if (polls)
+			usleep(100);
+	}
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, work, argc > 1 ? argv : NULL);
+	work(argc > 1 ? argv : NULL);
+	return pthread_join(t, NULL);
+}
+C
+run 0 explore --strategy random --runs 1 --timeout 2 -f json -- ./unended
+says '^racetrace: 1 of 1 runs were ended after 2 s while they made progress: such a run needs a larger --timeout, or less to do$'
+holds '.findings == [] and .runs[0].end == "no end in time"'
+run 1 explore --strategy random --runs 1 --timeout 2 -f json -- ./unended polls
+holds '.findings | length == 1 and .[0].kinds == ["hang"]'
+
 # A status that every run has is no finding.
 program seven <<<'int main(void) { return 7; }'
 run 0 explore --strategy random --runs 2 -f json -- ./seven

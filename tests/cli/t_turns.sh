@@ -441,4 +441,89 @@ for seed in 2 3; do
 	run 0 explore --runs 8 --seed $seed -f json -- ./ring
 	holds 'all(.runs[]; .end == "exit status 0") and .findings == []'
 done
+
+# A wait under `if`: a thread that woke finds that another one has taken what was there. Only the order in which they have the mutex again shows it.
+program under_if <<'C'
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+static int items;
+static void *take(void *arg)
+{
+	pthread_mutex_lock(&m);
+	if (!items)
+		pthread_cond_wait(&filled, &m);
+	items--;
+	assert(items >= 0);
+	pthread_mutex_unlock(&m);
+	return arg;
+}
+static void *put(void *arg)
+{
+	for (int i = 0; i < 2; i++) {
+		pthread_mutex_lock(&m);
+		items++;
+		pthread_cond_broadcast(&filled);
+		pthread_mutex_unlock(&m);
+	}
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[3];
+	pthread_create(&t[0], NULL, take, NULL);
+	pthread_create(&t[1], NULL, take, NULL);
+	pthread_create(&t[2], NULL, put, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	return items;
+}
+C
+for seed in 1 2 3 4 5; do
+	run 1 explore --runs 8 --seed $seed -f json -- ./under_if
+	holds 'any(.findings[]; .kinds == ["assertion"])'
+done
+# Of two variables a new value and an old one, each of which the reader has seen with its like.
+program torn <<'C'
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_uint changes;
+static atomic_int first, second;
+static void *change(void *arg)
+{
+	for (int i = 1; i < 3; i++) {
+		atomic_fetch_add(&changes, 1);
+		atomic_store(&first, i);
+		atomic_store(&second, i);
+		atomic_fetch_add(&changes, 1);
+	}
+	return arg;
+}
+static void *look(void *arg)
+{
+	unsigned before;
+	int a, b;
+	do {
+		before = atomic_load(&changes);
+		a = atomic_load(&first);
+		b = atomic_load(&second);
+	} while (before & 1); /* and where it has changed since */
+	assert(a == b);
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	pthread_create(&t[0], NULL, change, NULL);
+	pthread_create(&t[1], NULL, look, NULL);
+	pthread_join(t[0], NULL);
+	return pthread_join(t[1], NULL);
+}
+C
+for seed in 1 2 3; do
+	run 1 explore --runs 30 --seed $seed -f json -- ./torn
+	holds 'any(.findings[]; .kinds == ["assertion"])'
+done
 exit $fail

@@ -72,6 +72,19 @@ START_TEST(only_what_the_event_needs_comes_before_it)
 }
 END_TEST
 
+START_TEST(a_wait_needs_the_broadcast_that_ended_it)
+{
+	/* Both threads wait when the first broadcast comes; the second thread locks again behind another one. */
+	struct step steps[] = {{0, RT_OP_WAIT_BEGIN, X}, {1, RT_OP_WAIT_BEGIN, X}, {2, RT_OP_BROADCAST, X},
+	                       {0, RT_OP_WAIT_END, X},   {0, RT_OP_RELEASE, 0},    {2, RT_OP_WRITE, Y},
+	                       {2, RT_OP_BROADCAST, X},  {1, RT_OP_WAIT_END, X}};
+	CHECK(steps, (struct delay){.held = 6, .until = 8}, "0:1-1 1:1-1 2:1-1 0:2-3 1:2-2");
+	/* Which of them a signal woke is not known. */
+	steps[2].op = steps[6].op = RT_OP_SIGNAL;
+	CHECK(steps, (struct delay){.held = 6, .until = 8}, "");
+}
+END_TEST
+
 START_TEST(a_thread_waits_before_the_lock_that_both_take)
 {
 	const struct step steps[] = {{0, RT_OP_WRITE, Y},      {0, RT_OP_ACQUIRE, LOCK}, {0, RT_OP_WRITE, X},
@@ -126,7 +139,7 @@ START_TEST(a_read_of_a_variable_sees_no_write_of_its_neighbour)
 }
 END_TEST
 
-/* As of threads that do the same: all of them are passed, to what was there before. */
+/* As of threads that do the same: one of another thread, then all of them are passed, to what was there before. */
 START_TEST(writes_of_one_place_are_looked_behind)
 {
 	enum { WRITES = STEPS_MAX - 2 };
@@ -135,7 +148,7 @@ START_TEST(writes_of_one_place_are_looked_behind)
 	for (unsigned i = 0; i < WRITES; i++)
 		steps[i] = (struct step){i % 2, RT_OP_WRITE, ONE_PLACE};
 	steps[WRITES] = (struct step){2, RT_OP_READ, ONE_PLACE};
-	snprintf(expected, sizeof expected, "%d=%d %d<0 ", ONE_PLACE, ONE_PLACE, ONE_PLACE);
+	snprintf(expected, sizeof expected, "%d=%d %d<%d %d<0 ", ONE_PLACE, ONE_PLACE, ONE_PLACE, ONE_PLACE, ONE_PLACE);
 	check_sights(steps, WRITES + 1, expected);
 }
 END_TEST
@@ -146,6 +159,7 @@ SUITE(delay)
 	TCase *c = tcase_create("runs");
 	tcase_add_test(c, a_read_comes_before_the_write_that_it_saw);
 	tcase_add_test(c, only_what_the_event_needs_comes_before_it);
+	tcase_add_test(c, a_wait_needs_the_broadcast_that_ended_it);
 	tcase_add_test(c, a_thread_waits_before_the_lock_that_both_take);
 	tcase_add_test(c, a_thread_that_has_a_lock_gives_it_first);
 	tcase_add_test(c, reads_could_see_writes_before_and_behind);
