@@ -241,6 +241,7 @@ static enum rt_status take_children(struct exploring *x, const struct run_slot *
 		struct report *r;
 		struct rt_error why = {0};
 		struct merge_source source = *of;
+		source.process = true;
 		source.end = NULL;
 		source.name = name;
 		snprintf(name, sizeof name, "%s, process %zu", of->name, i + 2);

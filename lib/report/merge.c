@@ -58,7 +58,8 @@ static struct merge_run *add_run(struct merge *m, const struct merge_source *sou
 	                          .postponed = source->postponed,
 	                          .thrashed = source->thrashed,
 	                          .first = source->first,
-	                          .last = source->last};
+	                          .last = source->last,
+	                          .process = source->process};
 	if (copy(&run->name, source->name) && copy(&run->strategy, source->strategy) &&
 	    copy(&run->repeat, source->repeat) && copy(&run->end, source->end)) {
 		m->run_count++;

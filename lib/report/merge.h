@@ -19,6 +19,7 @@ struct merge_source {
 	uint64_t duration_ns;         /* of the run; 0: not known */
 	uint64_t postponed, thrashed; /* by the strategy: threads that had to wait; and times at which all had to */
 	uint64_t first, last;         /* numbers of the events that it is of: a window of the trace; 0: all of it */
+	bool process;                 /* it is of a process that the run made */
 };
 
 /* What an end of a run tells besides the anomalies of its trace. */
@@ -55,6 +56,7 @@ struct merge_run {
 	struct merge_mark *marks;
 	size_t mark_count, mark_room;
 	uint32_t fresh; /* findings that no earlier run had */
+	bool process;   /* it is of one that a run made */
 	bool unlisted;  /* it has anomalies of findings of others that the report leaves out: too many are kept */
 };
 
@@ -169,8 +171,9 @@ const struct merge_run *merge_first_run(const struct merge *m, const struct merg
 uint32_t merge_first_observed(const struct merge *m, const struct merged_finding *f);
 /* Number of the run that a report is of. */
 uint32_t merge_run_of(const struct merge *m, const struct report *r);
-/* "run"; "window" if each is one of a trace. */
-const char *merge_unit(const struct merge *m);
+/* What that number of them is called: "runs"; "windows" if each is one of a trace, "processes" if some are of what a
+ * run made. */
+const char *merge_units(const struct merge *m, size_t n);
 /* "seen in 3 of 10 runs, first in run 2" */
 void merge_seen_text(const struct merge *m, const struct merged_finding *f, char *text, size_t size);
 /* The same with the command that repeats the run, and the first run that itself has it observed, if that is another. */

@@ -31,18 +31,31 @@ uint32_t merge_run_of(const struct merge *m, const struct report *r)
 	return m->runs[i].number;
 }
 
-const char *merge_unit(const struct merge *m)
+/* Runs among the first ones that are added, the others being processes that these made. */
+static size_t runs_among(const struct merge *m, size_t count)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < count; i++)
+		n += !m->runs[i].process;
+	return n;
+}
+
+const char *merge_units(const struct merge *m, size_t n)
 {
 	bool windows = m->run_count > 0;
 	for (size_t i = 0; i < m->run_count; i++)
 		windows &= m->runs[i].last > 0;
-	return windows ? "window" : "run";
+	if (windows)
+		return n == 1 ? "window" : "windows";
+	if (runs_among(m, m->run_count) < m->run_count)
+		return n == 1 ? "process" : "processes";
+	return n == 1 ? "run" : "runs";
 }
 
 void merge_seen_text(const struct merge *m, const struct merged_finding *f, char *text, size_t size)
 {
-	snprintf(text, size, "seen in %zu of %zu %s%s, first in %s", f->run_count, m->run_count, merge_unit(m),
-	         m->run_count == 1 ? "" : "s", merge_first_run(m, f)->name);
+	snprintf(text, size, "seen in %zu of %zu %s, first in %s", f->run_count, m->run_count,
+	         merge_units(m, m->run_count), merge_first_run(m, f)->name);
 }
 
 static void add_run(const char *what, const struct merge_run *run, char *text, size_t size)
@@ -93,15 +106,21 @@ size_t merge_runs_text(const struct merge *m, char *text, size_t size)
 		if (m->runs[i].fresh)
 			last = m->runs[i].number;
 	}
-	snprintf(text, size, "%zu %s%s, %" PRIu64 " event%s", m->run_count, merge_unit(m), plural(m->run_count), events,
-	         plural(events));
+	size_t runs = runs_among(m, m->run_count);
+	snprintf(text, size, "%zu %s", m->run_count, merge_units(m, m->run_count));
 	size_t n = strlen(text);
+	if (runs != m->run_count)
+		snprintf(text + n, size - n, " of %zu run%s", runs, plural(runs));
+	n = strlen(text);
+	snprintf(text + n, size - n, ", %" PRIu64 " event%s", events, plural(events));
+	n = strlen(text);
 	const char *end = common_end(m);
 	if (end)
 		snprintf(text + n, size - n, ", each ending with %.100s", end);
 	n = strlen(text);
 	if (last)
-		snprintf(text + n, size - n, "; the last with anything new was %s %" PRIu32, merge_unit(m), last);
+		snprintf(text + n, size - n, "; the last with anything new was %s %zu",
+		         runs == m->run_count ? merge_units(m, 1) : "run", runs_among(m, last));
 	return unlisted;
 }
 
@@ -182,9 +201,8 @@ bool merge_incomplete_text(const struct merge *m, char *text, size_t size)
 			first = &m->runs[i];
 	}
 	if (first)
-		snprintf(text, size, "%zu of %zu %s%s %s an incomplete trace, first %s: %s", count, m->run_count,
-		         merge_unit(m), m->run_count == 1 ? "" : "s", count == 1 ? "has" : "have", first->name,
-		         first->incomplete);
+		snprintf(text, size, "%zu of %zu %s %s an incomplete trace, first %s: %s", count, m->run_count,
+		         merge_units(m, m->run_count), count == 1 ? "has" : "have", first->name, first->incomplete);
 	return first != NULL;
 }
 

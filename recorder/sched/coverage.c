@@ -52,7 +52,8 @@ static bool is_turn(const struct rt_task *t)
 {
 	const struct rt_step *s = &t->next;
 
-	return rt_step_acquires(s) || s->op == RT_OP_WAIT_END || rt_op_is_atomic(s->op) || changes_file(s) || rt_sched_place(s, 0) != RT_NO_PLACE;
+	return rt_step_acquires(s) || s->op == RT_OP_WAIT_END || rt_op_is_atomic(s->op) || changes_file(s) ||
+	       rt_sched_place(s, 0) != RT_NO_PLACE;
 }
 
 /* True if an order that did not come about yet ends at the place. */
@@ -98,8 +99,7 @@ static void take(struct rt_task *t)
 
 	for (uint32_t i = rt_sched_place(&t->next, 0); i != RT_NO_PLACE; i = rt_sched_place(&t->next, i + 1))
 		had[i] |= completes(t, i);
-	*entry(objects, object, 0) = *entry(own, object, t->thread + 1) =
-	    (struct turn){object, t->next.pc, t->thread};
+	*entry(objects, object, 0) = *entry(own, object, t->thread + 1) = (struct turn){object, t->next.pc, t->thread};
 	if (rt_sched_random() % CHANGES == 0)
 		t->since = 0;
 }

@@ -511,6 +511,29 @@ run 1 explore --strategy pct --depth 2 --runs 2 -f json -- ./racefuzzer_fig1
 holds '.runs | map(.repeat | test(" --depth=2 ")) == [true, true]'
 run 2 explore --strategy pct --depth 0 ./racefuzzer_fig1
 
+# What a run forks is analyzed, and is a process of that run, not a run.
+program forks <<'C'
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int x;
+static void *count(void *arg) { x++; return arg; }
+int main(void)
+{
+	if (fork() == 0) {
+		pthread_t t;
+		pthread_create(&t, NULL, count, NULL);
+		x++;
+		pthread_join(t, NULL);
+		_exit(0);
+	}
+	return wait(NULL) < 0;
+}
+C
+run 1 explore --strategy random --runs 2 -- ./forks
+grep -qF 'seen in 2 of 4 processes, first in run 1, process 2: ' out && grep -q '^4 processes of 2 runs, [0-9]* events; the last with anything new was run 1$' out ||
+	wrong "processes: $(cat out)"
+
 # Traces are kept where they are asked for.
 run 1 explore --strategy random --runs 3 --traces kept -f json -- ./racefuzzer_fig1
 [ "$(ls kept)" = run-1.zst ] || wrong "kept: $(ls kept)"

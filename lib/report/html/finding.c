@@ -229,7 +229,7 @@ static void put_variants(const struct page *p, const struct finding *f)
 	        "scope=\"col\">count</th>",
 	        f->id);
 	if (p->of)
-		fprintf(p->out, "<th scope=\"col\">%s</th>", merge_unit(p->merged));
+		fprintf(p->out, "<th scope=\"col\">%s</th>", merge_units(p->merged, 1));
 	fputs("</tr></thead>\n<tbody>\n", p->out);
 	for (size_t i = 0; i < count && i < VARIANTS_MAX; i++)
 		put_variant(p, merge_entry_at(p->r, f, p->of, i));

@@ -59,8 +59,8 @@ void html_put_runs(const struct page *p, const struct merge *m)
 	size_t unlisted = merge_runs_text(m, text, sizeof text);
 	fprintf(p->out, "<p class=\"dim\">%s</p>\n", text);
 	if (unlisted)
-		fprintf(p->out, "<p class=\"dim\">not listed: further anomalies of these findings in %zu %ss</p>\n",
-		        unlisted, merge_unit(m));
+		fprintf(p->out, "<p class=\"dim\">not listed: further anomalies of these findings in %zu %s</p>\n",
+		        unlisted, merge_units(m, unlisted));
 	if (merge_search_text(m, text, sizeof text))
 		put_line(p, "p", text);
 	if (!m->trial_count)

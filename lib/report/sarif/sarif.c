@@ -254,8 +254,8 @@ static void put_runs(struct json_writer *w, const struct merge *m)
 		put_notification(w, "note", text);
 	if (!unlisted)
 		return;
-	snprintf(text, sizeof text, "further anomalies of these findings in %zu %s%s are not listed", unlisted,
-	         merge_unit(m), unlisted == 1 ? "" : "s");
+	snprintf(text, sizeof text, "further anomalies of these findings in %zu %s are not listed", unlisted,
+	         merge_units(m, unlisted));
 	put_notification(w, "note", text);
 }
 

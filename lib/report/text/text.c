@@ -257,8 +257,8 @@ static void put_runs(const struct printer *p, const struct merge *m)
 	size_t unlisted = merge_runs_text(m, text, sizeof text);
 	fprintf(p->out, "%s\n", text);
 	if (unlisted)
-		fprintf(p->out, "not listed: further anomalies of these findings in %zu %s%s\n", unlisted,
-		        merge_unit(m), text_plural(unlisted));
+		fprintf(p->out, "not listed: further anomalies of these findings in %zu %s\n", unlisted,
+		        merge_units(m, unlisted));
 }
 
 /* RaceFuzzer's table: which patterns are real, how often they could be created, and what came of it. */
