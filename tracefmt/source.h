@@ -32,11 +32,12 @@ struct rt_source {
 	const struct rt_frame *(*frames)(const struct rt_trace *trace, uint64_t pc, size_t *count);
 	bool (*variable)(const struct rt_trace *trace, uint64_t addr, struct rt_variable *out);
 	const char *(*object_name)(const struct rt_trace *trace, uint64_t addr);
-	/* NULL: it has none. (All four.) *count is 0 before. */
+	/* NULL: it has none. (All five.) *count is 0 before. */
 	const struct rt_module *(*modules)(const struct rt_trace *trace, size_t *count);
 	const struct rt_text_file *(*text_files)(const struct rt_trace *trace, size_t *count);
 	const struct rt_hidden_atomic *(*hidden_atomics)(const struct rt_trace *trace, size_t *count);
 	const struct rt_update *(*updates)(const struct rt_trace *trace, size_t *count);
+	const struct rt_declared *(*declared)(const struct rt_trace *trace, size_t *count);
 	/* NULL: it has none. (Both.) The second copies its arguments. */
 	const struct rt_loaded *(*loaded)(const struct rt_trace *trace, size_t *count);
 	enum rt_status (*set_symbols)(struct rt_trace *trace, const uint8_t *data, size_t n, struct rt_error *err);

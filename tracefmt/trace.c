@@ -216,3 +216,25 @@ const struct rt_update *rt_trace_updates(const struct rt_trace *trace, size_t *c
 	*count = 0;
 	return trace->source->updates ? trace->source->updates(trace, count) : NULL;
 }
+
+const struct rt_declared *rt_trace_declared(const struct rt_trace *trace, size_t *count)
+{
+	*count = 0;
+	return trace->source->declared ? trace->source->declared(trace, count) : NULL;
+}
+
+int rt_declared_compare(const void *a, const void *b)
+{
+	const struct rt_declared *x = a, *y = b;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	int of = strcmp(x->of, y->of);
+	return of ? of : strcmp(x->name, y->name);
+}
+
+const char *rt_declared_kind_name(enum rt_declared_kind kind)
+{
+	static const char *const names[RT_DECLARED_KINDS] = {
+	    [RT_DECLARED_MEMBER] = "member", [RT_DECLARED_LOCAL] = "local", [RT_DECLARED_GLOBAL] = "global"};
+	return kind < RT_DECLARED_KINDS ? names[kind] : NULL;
+}

@@ -137,6 +137,15 @@ struct rt_update {
 	uint64_t read, write;
 };
 
+/* A name that the program's own source declares, of a class or structure, or a pointer or reference to one. */
+enum rt_declared_kind { RT_DECLARED_MEMBER, RT_DECLARED_LOCAL, RT_DECLARED_GLOBAL, RT_DECLARED_KINDS };
+struct rt_declared {
+	enum rt_declared_kind kind;
+	const char *of;   /* the class, by its own name, or the function, by its whole one; "": none */
+	const char *name; /* "": a class that it inherits from */
+	const char *type; /* the class that it is, has elements of, or points or refers to; "": none, or of several */
+};
+
 /* Options for traces of text. */
 struct rt_trace_options {
 	bool strict;       /* STD: refuse a trace that would be read with a warning */
@@ -266,5 +275,10 @@ bool rt_text_file_digest(const char *path, uint64_t *digest);
 /* The atomic instructions that are not events. Borrowed, as above. */
 const struct rt_hidden_atomic *rt_trace_hidden_atomics(const struct rt_trace *trace, size_t *count);
 const struct rt_update *rt_trace_updates(const struct rt_trace *trace, size_t *count); /* by read */
+/* "member", "local", "global"; NULL: of no known kind. */
+const char *rt_declared_kind_name(enum rt_declared_kind kind);
+/* By kind, of, name: the order of rt_declared_compare. Borrowed, as above. */
+int rt_declared_compare(const void *a, const void *b);
+const struct rt_declared *rt_trace_declared(const struct rt_trace *trace, size_t *count);
 
 #endif

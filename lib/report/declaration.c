@@ -1,9 +1,11 @@
 /*
- * Types by the text of the source. A trace has the types of variables with a fixed address; those of parameters and
- * locals, by which a line reaches a heap block, are only in the source. What is not declared plainly is not known.
+ * Types of parameters and locals, by which a line reaches a heap block. A trace has them of functions with debug
+ * information (rt_trace_declared). Without, they are only in the text of the source: what is not declared plainly is
+ * not known.
  */
 #include "lib/report/declaration.h"
 
+#include "lib/base/lower_bound.h"
 #include "lib/base/name.h"
 #include "lib/trace/own_code.h"
 #include "lib/trace/snippet.h"
@@ -126,9 +128,132 @@ static bool class_of(const struct place *place, char type[EXPRESSION_MAX])
 	return true;
 }
 
+/* ---- By debug information ---- */
+
+/* NULL: it is not known. */
+static const struct rt_declared *find(const struct report *r, enum rt_declared_kind kind, const char *of,
+                                      const char *name)
+{
+	size_t n;
+	const struct rt_declared key = {kind, of, name, ""}, *d = rt_trace_declared(r->analysis->trace, &n);
+	size_t at = lower_bound(i, 0, n, rt_declared_compare(&d[i], &key) < 0);
+	return at < n && !rt_declared_compare(&d[at], &key) ? &d[at] : NULL;
+}
+
+/* The member of a class, or of one that it inherits from; NULL: it has none of that name. */
+static const struct rt_declared *find_member(const struct report *r, const char *class, const char *name)
+{
+	enum { ABOVE_MAX = 8 };
+	for (unsigned i = 0; *class && i < ABOVE_MAX; i++) {
+		const struct rt_declared *d = find(r, RT_DECLARED_MEMBER, class, name),
+		                         *base = d ? NULL : find(r, RT_DECLARED_MEMBER, class, "");
+		if (d || !base)
+			return d;
+		class = base->type;
+	}
+	return NULL;
+}
+
+/* A way from a variable to a member: the class behind the last pointer, and what it takes from there. */
+struct way {
+	char text[2 * EXPRESSION_MAX]; /* "Account::balance" */
+	const char *class;             /* that of what the way has reached; "": none is known */
+	bool inside;                   /* the way has reached a member */
+	bool named;                    /* it has a name: it is within a global variable */
+};
+
+static void add_text(struct way *w, const char *text, size_t n)
+{
+	size_t used = strlen(w->text);
+	snprintf(w->text + used, sizeof w->text - used, "%.*s", (int)n, text);
+}
+
+/* One step to a member; behind a pointer, and from a variable, the class begins anew. */
+static bool step(const struct report *r, struct way *w, const char *name, size_t n, bool pointer)
+{
+	char member[EXPRESSION_MAX];
+	snprintf(member, sizeof member, "%.*s", (int)n, name);
+	const struct rt_declared *d = n < sizeof member ? find_member(r, w->class, member) : NULL;
+	if (!d)
+		return false;
+	if (pointer || !w->inside) {
+		w->text[0] = '\0';
+		add_text(w, d->of, strcspn(d->of, "<"));
+		add_text(w, "::", 2);
+	} else {
+		add_text(w, ".", 1);
+	}
+	add_text(w, member, n);
+	w->class = d->type;
+	w->inside = true;
+	w->named &= !pointer;
+	return true;
+}
+
+/* Where the way begins: a variable of the function, a member of its object, or a global variable. */
+static bool set_out(const struct report *r, const char *function, const char *name, size_t n, struct way *w)
+{
+	char base[EXPRESSION_MAX];
+	*w = (struct way){.class = ""};
+	snprintf(base, sizeof base, "%.*s", (int)n, name);
+	const struct rt_declared *d = find(r, RT_DECLARED_LOCAL, function, base),
+	                         *object = d ? NULL : find(r, RT_DECLARED_LOCAL, function, "this");
+	w->class = object ? object->type : "";
+	if (object && step(r, w, base, n, true))
+		return true;
+	d = d ? d : find(r, RT_DECLARED_GLOBAL, "", base);
+	w->class = d ? d->type : "";
+	w->named = d && d->kind == RT_DECLARED_GLOBAL;
+	return *w->class != '\0';
+}
+
+/* The end of the brackets that open at `at`, if what they have is plain. */
+static size_t brackets(const char *at)
+{
+	size_t n = 1 + strcspn(at + 1, "[]");
+	return at[n] == ']' ? n + 1 : 0;
+}
+
+static bool member_by_debug(const struct report *r, const struct place *place, const char *written,
+                            char member[EXPRESSION_MAX])
+{
+	struct way w;
+	const char *at = written;
+	size_t n = 0;
+	while (is_in_name(at[n])) {
+		n++;
+		if (at[n] == ':' && at[n + 1] == ':') { /* names have nothing of what is around them */
+			at += n + 2;
+			n = 0;
+		}
+	}
+	if (!n || n >= EXPRESSION_MAX || !place->frame->function || !set_out(r, place->frame->function, at, n, &w))
+		return false;
+	for (at += n; *at; at += n) {
+		bool pointer = !strncmp(at, "->", 2);
+		if (*at == '[') {
+			if (!(n = brackets(at)))
+				return false;
+			if (w.inside)
+				add_text(&w, at, n);
+			continue;
+		}
+		at += pointer ? 2 : *at == '.';
+		for (n = 0; is_in_name(at[n]);)
+			n++;
+		if (!n || !step(r, &w, at, n, pointer))
+			return false;
+	}
+	return w.inside && !w.named && snprintf(member, EXPRESSION_MAX, "%s", w.text) < EXPRESSION_MAX;
+}
+
+/* ---- The members of what a line names ---- */
+
 bool declaration_member(const struct report *r, const struct place *place, const char *written,
                         char member[EXPRESSION_MAX])
 {
+	if (place->frame && member_by_debug(r, place, written, member))
+		return true;
 	char base[EXPRESSION_MAX], type[EXPRESSION_MAX];
 	size_t n = 0;
 	while (is_in_name(written[n]))
@@ -169,4 +294,13 @@ bool declaration_of_lock(const struct report *r, const struct description *acqui
 		}
 	}
 	return false;
+}
+
+void declaration_held(const struct report *r, const struct held_lock *held, char written[SUBJECT_NAME_MAX],
+                      char words[SUBJECT_NAME_MAX])
+{
+	char member[EXPRESSION_MAX];
+	place_held_name(r, held, written);
+	bool known = written[0] && declaration_of_lock(r, place_taken(r, held), written, member);
+	snprintf(words, SUBJECT_NAME_MAX, "%s", known ? member : written);
 }

@@ -15,5 +15,8 @@ bool declaration_member(const struct report *r, const struct place *place, const
 /* The same of a lock, which the acquire's line names, or that of a caller. acquire: NULL: not described. */
 bool declaration_of_lock(const struct report *r, const struct description *acquire, const char *written,
                          char member[EXPRESSION_MAX]);
+/* A held lock for people, by the type that it is a member of where that is known. written: as the source has it. */
+void declaration_held(const struct report *r, const struct held_lock *held, char written[SUBJECT_NAME_MAX],
+                      char words[SUBJECT_NAME_MAX]);
 
 #endif

@@ -1,5 +1,6 @@
 /* Sentences of data races; see finding_parts.h. */
 #include "lib/base/text.h"
+#include "lib/report/declaration.h"
 #include "lib/report/deed.h"
 #include "lib/report/finding_parts.h"
 #include "lib/report/follows.h"
@@ -31,7 +32,8 @@ static void find_common(struct race *x)
 	for (size_t i = 0; x->locked && i < d[0]->lock_count; i++)
 		for (size_t k = 0; k < d[1]->lock_count && !x->are_readers; k++)
 			if (d[0]->locks[i].addr == d[1]->locks[k].addr) {
-				place_held_name(x->r, &d[0]->locks[i], x->common);
+				char written[SUBJECT_NAME_MAX];
+				declaration_held(x->r, &d[0]->locks[i], written, x->common);
 				x->are_readers = d[0]->locks[i].shared && d[1]->locks[k].shared;
 				x->is_lost = !x->are_readers;
 			}
@@ -93,7 +95,8 @@ static bool receiver_of(const struct race *x, const struct place *place, char na
 	}
 	if (!place_called_for(x->r, place, written))
 		return false;
-	snprintf(name, SUBJECT_NAME_MAX, "%s", written);
+	bool member = x->f->member[0] && !strcmp(written, x->f->written);
+	snprintf(name, SUBJECT_NAME_MAX, "%s", member ? x->f->member : written);
 	return true;
 }
 

@@ -84,8 +84,10 @@ static void name_member(const struct joining *j, struct finding *f)
 	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
 	for (uint32_t i = 0; i < a->event_count && f->written[0] && !f->member[0]; i++) {
 		struct place place = place_of(j->r, a->events[i]);
-		char *line = place_line(j->r, &place);
-		if (!line || !strstr(line, f->written) || !declaration_member(j->r, &place, f->written, f->member))
+		char *line = place_line(j->r, &place), called_for[EXPRESSION_MAX];
+		bool named = line ? strstr(line, f->written) != NULL
+		                  : place_called_for(j->r, &place, called_for) && !strcmp(called_for, f->written);
+		if (!named || !declaration_member(j->r, &place, f->written, f->member))
 			f->member[0] = '\0';
 		free(line);
 	}

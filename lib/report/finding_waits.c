@@ -140,7 +140,10 @@ void waits_title(const struct report *r, const struct finding *f, struct text *t
 		struct finding_place p[2] = {finding_place_at(r, f, a->events[0]),
 		                             finding_place_at(r, f, a->events[1])};
 		say_function(t, &p[0]);
-		say(t, " acquires `%s` while it holds `%s`, and ", f->wanted, f->held);
+		say(t, " acquires `%s` while it holds `%s`, ", f->wanted, f->held);
+		if (f->member[0])
+			say(t, "both `%s`, ", f->member);
+		say(t, "and ");
 		say_other_function(t, &p[0], &p[1]);
 		say(t, " does so the other way round");
 	} else {

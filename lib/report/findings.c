@@ -56,16 +56,6 @@ static const struct held_lock *held_in(const struct joining *j, const struct fin
 	return NULL;
 }
 
-/* A held lock for people. written: as the source has it. */
-static void name_held(const struct joining *j, const struct held_lock *held, char written[SUBJECT_NAME_MAX],
-                      char words[SUBJECT_NAME_MAX])
-{
-	char member[EXPRESSION_MAX];
-	place_held_name(j->r, held, written);
-	bool known = written[0] && declaration_of_lock(j->r, place_taken(j->r, held), written, member);
-	snprintf(words, SUBJECT_NAME_MAX, "%s", known ? member : written);
-}
-
 static void name_guard(const struct joining *j, struct finding *f)
 {
 	uint64_t addr = j->m->objects[f->guard.lock].addr;
@@ -74,7 +64,7 @@ static void name_guard(const struct joining *j, struct finding *f)
 	snprintf(f->guard_written, sizeof f->guard_written, "%s", f->guard_name);
 	snprintf(f->guard_words, sizeof f->guard_words, "%s", f->guard_name);
 	if (held)
-		name_held(j, held, f->guard_written, f->guard_words);
+		declaration_held(j->r, held, f->guard_written, f->guard_words);
 }
 
 /*
@@ -131,7 +121,7 @@ static void find_lacking(const struct joining *j, struct finding *f)
 		if (lock == MODEL_NONE || !may_be_guard(j, f, a->events[!s], lock))
 			continue;
 		char written[SUBJECT_NAME_MAX];
-		name_held(j, innermost, written, f->lacked);
+		declaration_held(j->r, innermost, written, f->lacked);
 		f->lacking = s;
 		return;
 	}
@@ -153,8 +143,21 @@ static void name_cycle(const struct joining *j, struct finding *f)
 	for (size_t i = 0; other && i < d->lock_count; i++)
 		if (d->locks[i].addr == (other->event.op == RT_OP_WAIT_END ? other->event.arg : other->event.addr))
 			held = &d->locks[i];
-	if (!held || !place_locked(j->r, d, f->wanted) || !place_locked(j->r, place_taken(j->r, held), f->held))
+	const struct description *taken = held ? place_taken(j->r, held) : NULL;
+	char member[2][EXPRESSION_MAX];
+	if (!held || !place_locked(j->r, d, f->wanted) || !place_locked(j->r, taken, f->held)) {
 		f->wanted[0] = f->held[0] = '\0';
+		return;
+	}
+	if (!declaration_of_lock(j->r, d, f->wanted, member[0]) ||
+	    !declaration_of_lock(j->r, taken, f->held, member[1]))
+		return;
+	if (!strcmp(member[0], member[1])) { /* two of one kind are told apart by what they are reached by */
+		memcpy(f->member, member[0], sizeof f->member);
+	} else {
+		memcpy(f->wanted, member[0], sizeof f->wanted);
+		memcpy(f->held, member[1], sizeof f->held);
+	}
 }
 
 /* A user place as the next build has it: without its line. */

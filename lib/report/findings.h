@@ -63,7 +63,8 @@ struct finding {
 	uint32_t lacking; /* side of the first anomaly, a race, that lacks a lock which the other holds; 2: none */
 	char lacked[SUBJECT_NAME_MAX]; /* that lock, for people; "": it has no name */
 	char written[EXPRESSION_MAX];  /* what a place assigns to, as its source line has it; "": not known */
-	char member[EXPRESSION_MAX];   /* the same by its type, as "Account::balance"; "": not known */
+	char member[EXPRESSION_MAX];   /* the same by its type, as "Account::balance"; of a deadlock, what its locks are
+	                                  if they are of one kind; "": not known */
 	bool pointed;                  /* that is a pointer to it, or an array: what a call that copies is given */
 	char called[EXPRESSION_MAX];   /* the function whose memory it is, of memory without any name; "": not known */
 	char wanted[EXPRESSION_MAX];   /* a deadlock's locks without names: what its first thread acquires, as its line

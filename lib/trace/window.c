@@ -242,6 +242,11 @@ static const struct rt_update *window_updates(const struct rt_trace *trace, size
 	return trace->info.left_out ? NULL : rt_trace_updates(window_of(trace)->whole, count);
 }
 
+static const struct rt_declared *window_declared(const struct rt_trace *trace, size_t *count)
+{
+	return rt_trace_declared(window_of(trace)->whole, count);
+}
+
 static const struct rt_source window_source = {.name = "window",
                                                .free = window_free,
                                                .rewind = window_rewind,
@@ -252,6 +257,7 @@ static const struct rt_source window_source = {.name = "window",
                                                .modules = window_modules,
                                                .text_files = window_text_files,
                                                .updates = window_updates,
+                                               .declared = window_declared,
                                                .hidden_atomics = window_hidden_atomics};
 
 /* --- Making it --- */

@@ -7,6 +7,7 @@
 #include "lib/base/hash.h"
 #include "recorder/collector/code_updates.h"
 #include "recorder/collector/debug.h"
+#include "recorder/collector/declared.h"
 #include "recorder/collector/hidden.h"
 #include "recorder/collector/limits.h"
 #include "recorder/collector/program.h"
@@ -34,7 +35,9 @@ struct resolver {
 	const struct modules *modules;
 	struct hidden_cache *cache; /* borrowed; NULL: none */
 	struct string *files, *functions;
-	char *hidden; /* names of functions */
+	struct declared declared; /* by the functions of positions that were written */
+	bool declares;            /* those of positions that are looked up are added */
+	char *hidden;             /* names of functions */
 };
 
 enum rt_status resolver_create(const struct modules *modules, struct hidden_cache *cache, struct resolver **out,
@@ -68,6 +71,7 @@ void resolver_free(struct resolver *r)
 {
 	if (!r)
 		return;
+	declared_release(&r->declared);
 	debug_release(&r->debug);
 	free_strings(&r->files);
 	free_strings(&r->functions);
@@ -189,6 +193,8 @@ static size_t frames_from_debug(struct resolver *r, struct debug_image *image, u
 	frames[0].file = file_name(r, debug_line(unit, in_file, &frames[0].line, &frames[0].column));
 	for (n = 1; scope != SCOPE_NONE; n++) {
 		frames[n - 1].function = debug_scope_name(unit, scope);
+		if (r->declares)
+			declared_add(&r->declared, unit, scope, frames[n - 1].function);
 		uint32_t around = debug_function_around(unit, scope);
 		if (!unit->scopes[scope].inlined || around == SCOPE_NONE || n == RESOLVE_FRAMES_MAX)
 			break;
@@ -343,10 +349,13 @@ enum rt_status resolver_write(struct resolver *r, struct rt_writer *w, bool late
 		writing.status = write_atomics(r, w, err);
 	if (!late && rt_writer_threads(w) > 1)
 		writing.updates = code_updates_create(&r->debug);
+	r->declares = true;
 	if (!writing.status && rt_writer_each_pc(w, write_position, &writing) < 0)
 		writing.status = rt_error_set(err, RT_EMEMORY, "no memory for source positions");
 	if (!writing.status)
 		writing.status = types_write(&r->debug, file_name, r, w, err);
+	if (!writing.status)
+		writing.status = declared_write(&r->declared, w, err);
 	free_strings(&writing.files);
 	code_updates_free(writing.updates);
 	return writing.status;

@@ -30,6 +30,50 @@ analyze 1 "$tmp/made.zst"
 is made '[.findings[].title] | any(test("^.lambda #1 in main. writes .sum. ")) and any(test("^.fill. writes .item::size. "))'
 is made '[.findings[].variable | [.written, .member]] | sort == [["it->size", "item::size"], ["sum", null]]'
 
+# Types are those of the debug information: however far above a variable is declared, behind several steps, of what an
+# object's own function names, and of a class that it inherits from. A local variable hides a member of its name.
+cat >"$tmp/types.cpp" <<'C'
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+namespace app {
+template <class T> struct base { T seen{}; std::mutex lock; };
+struct part { int used = 0; };
+struct shelf : base<int> {
+	std::vector<std::unique_ptr<part>> parts;
+	part first;
+	int count = 0;
+	void put()
+	{
+		std::lock_guard<std::mutex> g(lock);
+		seen++;
+		first.used++;
+	}
+	int look(int *count) { return seen + first.used + *count; }
+};
+struct store { shelf *shelves = new shelf[2]; } all;
+}
+static int peek(const std::vector<std::unique_ptr<app::part>> &of) { return of[0]->used; }
+int main()
+{
+	auto &shelf = app::all.shelves[1];
+	shelf.parts.push_back(std::make_unique<app::part>());
+	std::thread a([&] { shelf.put(); shelf.parts[0]->used++; app::all.shelves->count++; });
+	int sum = 0, n = 0;
+	sum += shelf.look(&n) + peek(shelf.parts) + app::all.shelves->count;
+	a.join();
+	return sum < 0;
+}
+C
+record types "$tmp/types.cpp"
+analyze 1 "$tmp/types.zst"
+is types '[.findings[].variable.member] | sort == ["base::seen", "part::used", "shelf::count"]'
+is types '[.findings[].title] | map(select(test("`base::seen` without `base::lock`"))) | length == 1'
+# As JSON lines a trace still has them, and names that it declares do not depend on the file's order.
+"$racetrace" convert -t jsonl -o "$tmp/types.jsonl" "$tmp/types.zst" && "$racetrace" analyze -f json "$tmp/types.jsonl" | jq '.findings' >"$tmp/back"
+"$racetrace" analyze -f json "$tmp/types.zst" | jq '.findings' | diff - "$tmp/back" || { echo "types: JSON lines lose names"; fail=1; }
+
 # A container is known by the object that the user's line calls, its elements by the user who had them allocated.
 cat >"$tmp/store.cpp" <<'C'
 #include <mutex>

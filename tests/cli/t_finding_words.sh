@@ -359,8 +359,8 @@ C
 g++ -std=c++17 -g -O1 -fsanitize=thread -Wno-tsan strange.cpp -o strange -pthread || exit 1
 timeout 60 "$RACETRACE" record -o strange.zst ./strange >out 2>err
 timeout 60 "$RACETRACE" analyze -f text --fail-on never strange.zst >out 2>err
-says '`bank::withdraw` acts on what it read of `balance_[id]` in an earlier critical section of `m_`, and `bank::set` may write it' 'guard: `m_` is held at 4 of 4'
-says '`mailbox::close` writes `closed_` without `door_`, which `mailbox::await` holds while it reads it' 'fix: hold `door_` at strange.cpp:'
+says '`bank::withdraw` acts on what it read of `bank::balance_[id]` in an earlier critical section of `bank::m_`, and `bank::set` may write it' 'guard: `bank::m_` is held at 4 of 4'
+says '`mailbox::close` writes `mailbox::closed_` without `mailbox::door_`, which `mailbox::await` holds while it reads it' 'fix: hold `mailbox::door_` at strange.cpp:'
 says '`drop` frees `message` while `change` may still use it'
 
 # A block is known by who had it allocated, and what is freed by who had it freed, not by functions that do so for others.

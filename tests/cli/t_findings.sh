@@ -10,7 +10,7 @@ analyze 1 "$tmp/cache.zst"
 is cache '(.findings | length) == 1 and (.anomalies | length) > 1'
 is cache '.findings[0] | .level == "error" and (.anomalies | length) > 1'
 is cache '[.findings[0].places[].file | split("/")[-1]] | unique == ["cache_miss.cpp"]'
-is cache '.findings[0].title | test("^.Cache::get. calls .* without .mutex_., which it holds at cache_miss.cpp:[0-9]+ while it calls .std::unordered_map<>::emplace.")'
+is cache '.findings[0].title | test("^.Cache::get. calls .* without .Cache::mutex_., which it holds at cache_miss.cpp:[0-9]+ while it calls .std::unordered_map<>::emplace.")'
 is cache '([.findings[].anomalies[]] | sort) == ([.anomalies[].id] | sort)'
 
 # The same, 7 lines further down: other lines, the same finding.
@@ -185,7 +185,7 @@ for level in -O0 -O2; do
 	analyze 1 "$tmp/order.zst"
 	is "order $level" '.findings | length == 4 and all(.kinds == ["deadlock"] and .level == "error")'
 	is "order $level" "[.findings[].places | map(.line)] | any(. == [$(at up), $(at down)] or . == [$(at down), $(at up)]) and any(. == [$(at second)]) and any(. == [$(at lists)])"
-	is "order $level" 'any(.findings[].title; . == "`pair` acquires `to->m` while it holds `from->m`, and another thread in `pair` does so the other way round")'
+	is "order $level" 'any(.findings[].title; . == "`pair` acquires `to->m` while it holds `from->m`, both `shared::m`, and another thread in `pair` does so the other way round")'
 done
 
 # Of several locks that a thread holds, the deadlock is of the one that the other thread waits for, not of the innermost.
@@ -228,7 +228,7 @@ int main(void)
 C
 gcc -g -fsanitize=thread "$tmp/between.c" -o "$tmp/between" -pthread && "$racetrace" record --serial=1 -o "$tmp/between.zst" "$tmp/between" >/dev/null
 analyze 1 "$tmp/between.zst"
-is between '[.findings[] | select(.kinds == ["deadlock"])] | length == 1 and all(.title | test("^`up` acquires `y->m` while it holds `x->m`, and `down`|^`down` acquires `x->m` while it holds `y->m`, and `up`"))'
+is between '[.findings[] | select(.kinds == ["deadlock"])] | length == 1 and all(.title | test("^`up` acquires `y->m` while it holds `x->m`, both `node::m`, and `down`|^`down` acquires `x->m` while it holds `y->m`, both `node::m`, and `up`"))'
 
 # What the text says to replay can be replayed: not a use after the memory was handed out again.
 record stale "$here/samples/more/stale_pointer.c"

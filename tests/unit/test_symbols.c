@@ -4,6 +4,10 @@
 
 #include <check.h>
 
+/* Bytes of the tables behind the modules, which are the counts alone where they have nothing, and of those behind the
+ * next ones. */
+enum { BEHIND_MODULES = 5, BEHIND_PLAIN = 4, BEHIND_ATOMICS = 3 };
+
 /* A block with two modules at one place, one after the other, and one below; which of them are plain. */
 static struct rt_bytes modules_block(bool below, bool first, bool second)
 {
@@ -51,7 +55,7 @@ END_TEST
 START_TEST(a_block_of_version_1_0_ends_before_the_plain_modules)
 {
 	struct rt_bytes block = modules_block(false, false, false);
-	assert_modules(block.data, block.len - 4, false, false,
+	assert_modules(block.data, block.len - BEHIND_MODULES, false, false,
 	               false); /* without the count of them, and what follows */
 	rt_bytes_release(&block);
 }
@@ -62,7 +66,8 @@ START_TEST(a_block_that_is_cut_in_a_table_is_refused)
 	struct rt_bytes block = modules_block(true, true, true), none = modules_block(false, false, false);
 	struct rt_symbols *s;
 	for (size_t n = 0; n < block.len; n++)
-		if (n != none.len - 4 && n < block.len - 3) /* where later versions' tables would begin */
+		if (n != none.len - BEHIND_MODULES &&
+		    n < block.len - BEHIND_PLAIN) /* where later versions' tables would begin */
 			ck_assert_int_eq(rt_symbols_parse(block.data, n, &s), RT_EINPUT);
 	rt_bytes_release(&block);
 	rt_bytes_release(&none);
@@ -94,12 +99,39 @@ START_TEST(hidden_atomics_read_back_by_address)
 	ck_assert_str_eq(a[1].module, "app");
 	ck_assert(a[1].may_lock && !a[0].may_lock);
 	rt_symbols_free(s);
-	for (size_t k = 7; k + 2 < block.len; k++) /* cut in the table, not behind it */
+	for (size_t k = 7; k + BEHIND_ATOMICS < block.len; k++) /* cut in the table, not behind it */
 		if (rt_symbols_parse(block.data, k, &s) == RT_OK) {
 			rt_symbols_hidden_atomics(s, &n);
 			ck_assert_uint_eq(n, 0);
 			rt_symbols_free(s);
 		}
+	rt_bytes_release(&block);
+}
+END_TEST
+
+START_TEST(declared_names_read_back_in_their_order)
+{
+	static const struct rt_declared given[] = {{RT_DECLARED_LOCAL, "pay(int)", "to", "Account"},
+	                                           {RT_DECLARED_MEMBER, "Account", "lock", ""},
+	                                           {RT_DECLARED_MEMBER, "Account", "", "Base"}};
+	struct rt_symbol_table *t = rt_symbol_table_create();
+	struct rt_bytes block = {0};
+	struct rt_symbols *s;
+	size_t n;
+	for (int i = 0; i < 3; i++)
+		ck_assert(rt_symbol_table_declared(t, &given[i]));
+	ck_assert(rt_symbol_table_write(t, &block));
+	rt_symbol_table_free(t);
+	ck_assert_int_eq(rt_symbols_parse(block.data, block.len, &s), RT_OK);
+	const struct rt_declared *d = rt_symbols_declared(s, &n);
+	ck_assert_uint_eq(n, 3);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(rt_declared_compare(&d[i], &given[2 - i]), 0);
+		ck_assert_str_eq(d[i].type, given[2 - i].type);
+	}
+	rt_symbols_free(s);
+	for (size_t k = block.len - 15; k < block.len; k++) /* three entries of five bytes each */
+		ck_assert_int_eq(rt_symbols_parse(block.data, k, &s), RT_EINPUT);
 	rt_bytes_release(&block);
 }
 END_TEST
@@ -112,6 +144,7 @@ SUITE(symbols)
 	tcase_add_test(c, a_block_of_version_1_0_ends_before_the_plain_modules);
 	tcase_add_test(c, a_block_that_is_cut_in_a_table_is_refused);
 	tcase_add_test(c, hidden_atomics_read_back_by_address);
+	tcase_add_test(c, declared_names_read_back_in_their_order);
 	suite_add_tcase(s, c);
 	return s;
 }

@@ -211,6 +211,17 @@ static json_t *updates(const struct rt_trace *trace)
 	return array;
 }
 
+static json_t *declared(const struct rt_trace *trace)
+{
+	size_t n;
+	const struct rt_declared *d = rt_trace_declared(trace, &n);
+	json_t *array = json_array();
+	for (size_t i = 0; array && i < n; i++)
+		array = append(array, json_pack("{so,so,so,so}", "kind", text(rt_declared_kind_name(d[i].kind)), "of",
+		                                text(d[i].of), "name", text(d[i].name), "type", text(d[i].type)));
+	return array;
+}
+
 static json_t *text_files(const struct rt_trace *trace)
 {
 	size_t n;
@@ -271,6 +282,7 @@ static enum rt_status put_header(struct rt_jsonl_writer *w, bool whole, bool uni
 	failed |= put_array(h, "source_files", text_files(w->trace));
 	failed |= put_array(h, "hidden_atomics", hidden_atomics(w->trace));
 	failed |= put_array(h, "updates", updates(w->trace));
+	failed |= put_array(h, "declared", declared(w->trace));
 	return put(w, h, failed != 0, err);
 }
 

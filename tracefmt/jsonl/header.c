@@ -174,6 +174,19 @@ static enum rt_status parse_update(struct jsonl_parser *p, const json_t *value, 
 	return status ? status : jsonl_number(p, value, "write", UINT64_MAX, &u->write);
 }
 
+static enum rt_status parse_declared(struct jsonl_parser *p, const json_t *value, void *item)
+{
+	struct rt_declared *d = item;
+	const char *kind = json_string_value(jsonl_get(value, "kind"));
+	enum rt_status status;
+	d->of = d->name = d->type = "";
+	while (d->kind < RT_DECLARED_KINDS && (!kind || strcmp(kind, rt_declared_kind_name(d->kind)) != 0))
+		d->kind++;
+	if ((status = jsonl_text(p, value, "of", &d->of)) || (status = jsonl_text(p, value, "name", &d->name)))
+		return status;
+	return jsonl_text(p, value, "type", &d->type);
+}
+
 static enum rt_status parse_text_file(struct jsonl_parser *p, const json_t *value, void *item)
 {
 	struct rt_text_file *f = item;
@@ -258,8 +271,10 @@ enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 	                            &j->text_file_count, parse_text_file)) ||
 	    (status = parse_objects(p, header, "hidden_atomics", &j->atomics, sizeof *j->atomics, &j->atomic_count,
 	                            parse_atomic)) ||
-	    (status =
-	         parse_objects(p, header, "updates", &j->updates, sizeof *j->updates, &j->update_count, parse_update)))
+	    (status = parse_objects(p, header, "updates", &j->updates, sizeof *j->updates, &j->update_count,
+	                            parse_update)) ||
+	    (status = parse_objects(p, header, "declared", &j->declared, sizeof *j->declared, &j->declared_count,
+	                            parse_declared)))
 		return status;
 	if (j->module_count)
 		qsort(j->modules, j->module_count, sizeof *j->modules, by_start);
@@ -267,6 +282,8 @@ enum rt_status jsonl_header(struct jsonl_parser *p, const json_t *header)
 		qsort(j->atomics, j->atomic_count, sizeof *j->atomics, by_atomic);
 	if (j->update_count)
 		qsort(j->updates, j->update_count, sizeof *j->updates, by_read);
+	if (j->declared_count)
+		qsort(j->declared, j->declared_count, sizeof *j->declared, rt_declared_compare);
 	if (!info->complete && !info->incomplete_why)
 		info->incomplete_why = "the header says so";
 	if (info->complete)

@@ -129,7 +129,7 @@ static void jsonl_free(struct rt_trace *trace)
 		free(object);
 	}
 	free_all(j->events, j->threads, j->at, j->named, j->variables, j->command, j->modules, j->text_files,
-	         j->atomics, j->updates);
+	         j->atomics, j->updates, j->declared);
 	names_release(&j->strings);
 	names_release(&j->thread_names);
 	names_release(&j->names);
@@ -225,6 +225,13 @@ static const struct rt_update *jsonl_updates(const struct rt_trace *trace, size_
 	return j->updates;
 }
 
+static const struct rt_declared *jsonl_declared(const struct rt_trace *trace, size_t *count)
+{
+	const struct jsonl *j = (const struct jsonl *)trace;
+	*count = j->declared_count;
+	return j->declared;
+}
+
 static const struct rt_text_file *jsonl_text_files(const struct rt_trace *trace, size_t *count)
 {
 	const struct jsonl *j = (const struct jsonl *)trace;
@@ -254,4 +261,5 @@ const struct rt_source rt_source_jsonl = {
     .text_files = jsonl_text_files,
     .hidden_atomics = jsonl_hidden_atomics,
     .updates = jsonl_updates,
+    .declared = jsonl_declared,
 };

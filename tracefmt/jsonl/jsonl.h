@@ -55,6 +55,8 @@ struct jsonl {
 	size_t atomic_count;
 	struct rt_update *updates;
 	size_t update_count;
+	struct rt_declared *declared;
+	size_t declared_count;
 };
 
 /* Reads fd, which it owns, into an empty struct. On an error the caller frees what was built so far. */

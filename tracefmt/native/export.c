@@ -48,6 +48,9 @@ static enum rt_status write_modules(const struct rt_trace *trace, struct rt_writ
 	const struct rt_update *updates = rt_trace_updates(trace, &n);
 	for (size_t i = 0; i < n && !status; i++)
 		status = rt_writer_update(w, &updates[i], err);
+	const struct rt_declared *d = rt_trace_declared(trace, &n);
+	for (size_t i = 0; i < n && !status; i++)
+		status = rt_writer_declared(w, &d[i], err);
 	return status;
 }
 

@@ -491,6 +491,11 @@ static const struct rt_update *file_updates(const struct rt_trace *trace, size_t
 	return rt_symbols_updates(get_symbols(trace), count);
 }
 
+static const struct rt_declared *file_declared(const struct rt_trace *trace, size_t *count)
+{
+	return rt_symbols_declared(get_symbols(trace), count);
+}
+
 static const struct rt_text_file *file_text_files(const struct rt_trace *trace, size_t *count)
 {
 	return rt_symbols_text_files(get_symbols(trace), count);
@@ -535,5 +540,6 @@ const struct rt_source rt_source_file = {.name = "racetrace",
                                          .text_files = file_text_files,
                                          .hidden_atomics = file_hidden_atomics,
                                          .updates = file_updates,
+                                         .declared = file_declared,
                                          .loaded = file_loaded,
                                          .set_symbols = file_set_symbols};

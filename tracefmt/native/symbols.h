@@ -26,6 +26,7 @@ bool rt_symbol_table_module(struct rt_symbol_table *t, uint64_t start, uint64_t 
 bool rt_symbol_table_hidden_atomic(struct rt_symbol_table *t, const struct rt_hidden_atomic *a);
 bool rt_symbol_table_text_file(struct rt_symbol_table *t, const char *path, uint64_t digest);
 bool rt_symbol_table_update(struct rt_symbol_table *t, const struct rt_update *u);
+bool rt_symbol_table_declared(struct rt_symbol_table *t, const struct rt_declared *d);
 /* Appends the block's content; false without memory. */
 bool rt_symbol_table_write(struct rt_symbol_table *t, struct rt_bytes *out);
 
@@ -45,5 +46,6 @@ const struct rt_module *rt_symbols_modules(const struct rt_symbols *s, size_t *c
 const struct rt_text_file *rt_symbols_text_files(const struct rt_symbols *s, size_t *count);
 const struct rt_hidden_atomic *rt_symbols_hidden_atomics(const struct rt_symbols *s, size_t *count);
 const struct rt_update *rt_symbols_updates(const struct rt_symbols *s, size_t *count);
+const struct rt_declared *rt_symbols_declared(const struct rt_symbols *s, size_t *count);
 
 #endif

@@ -43,6 +43,8 @@ struct rt_symbols {
 	size_t text_file_count;
 	struct rt_update *updates;
 	size_t update_count;
+	struct rt_declared *declared;
+	size_t declared_count;
 	size_t module_count;
 	struct rt_hidden_atomic *atomics;
 	size_t atomic_count;
@@ -56,7 +58,7 @@ void rt_symbols_free(struct rt_symbols *s)
 	if (!s)
 		return;
 	free_all(s->text, s->strings, s->positions, s->frames, s->types, s->members, s->variables, s->objects,
-	         s->modules, s->text_files, s->atomics, s->updates, s);
+	         s->modules, s->text_files, s->atomics, s->updates, s->declared, s);
 }
 
 /* An array for as many items as the next count says, which take at least `least` coded bytes each. */
@@ -274,6 +276,31 @@ static void parse_updates(struct rt_symbols *s, struct rt_cursor *c)
 	}
 }
 
+static const char *take_text(const struct rt_symbols *s, struct rt_cursor *c)
+{
+	const char *text = take_string(s, c);
+	return text ? text : "";
+}
+
+/* Not before version 1.16. */
+static void parse_declared(struct rt_symbols *s, struct rt_cursor *c)
+{
+	if (!rt_cursor_left(c))
+		return;
+	s->declared = take_array(s, c, 5, sizeof *s->declared, &s->declared_count);
+	for (size_t i = 0; i < s->declared_count && !c->bad; i++) {
+		struct rt_declared *d = &s->declared[i];
+		rt_cursor_varint(c); /* number */
+		uint64_t kind = rt_cursor_varint(c);
+		d->kind = kind < RT_DECLARED_KINDS ? (enum rt_declared_kind)kind : RT_DECLARED_KINDS;
+		d->of = take_text(s, c);
+		d->name = take_text(s, c);
+		d->type = take_text(s, c);
+	}
+	if (!c->bad && s->declared_count)
+		qsort(s->declared, s->declared_count, sizeof *s->declared, rt_declared_compare);
+}
+
 enum rt_status rt_symbols_parse(const uint8_t *data, size_t n, struct rt_symbols **out)
 {
 	struct rt_symbols *s = calloc(1, sizeof *s);
@@ -299,6 +326,8 @@ enum rt_status rt_symbols_parse(const uint8_t *data, size_t n, struct rt_symbols
 		parse_text_files(s, &c);
 	if (!c.bad)
 		parse_updates(s, &c);
+	if (!c.bad)
+		parse_declared(s, &c);
 	if (c.bad) {
 		enum rt_status status = s->no_memory ? RT_EMEMORY : RT_EINPUT;
 		rt_symbols_free(s);
@@ -374,6 +403,12 @@ const struct rt_update *rt_symbols_updates(const struct rt_symbols *s, size_t *c
 {
 	*count = s ? s->update_count : 0;
 	return s ? s->updates : NULL;
+}
+
+const struct rt_declared *rt_symbols_declared(const struct rt_symbols *s, size_t *count)
+{
+	*count = s ? s->declared_count : 0;
+	return s ? s->declared : NULL;
 }
 
 static const struct type *get_type(const struct rt_symbols *s, uint32_t type)

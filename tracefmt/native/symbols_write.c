@@ -28,7 +28,7 @@ struct rt_symbol_table {
 	struct interned *strings;
 	uint32_t string_count;
 	struct rt_bytes text; /* the strings in the order of their numbers: length, bytes */
-	struct table positions, variables, objects, modules, types, plain, atomics, text_files, updates;
+	struct table positions, variables, objects, modules, types, plain, atomics, text_files, updates, declared;
 	bool failed;
 };
 
@@ -62,6 +62,7 @@ void rt_symbol_table_free(struct rt_symbol_table *t)
 	table_release(&t->plain);
 	table_release(&t->text_files);
 	table_release(&t->updates);
+	table_release(&t->declared);
 	table_release(&t->atomics);
 	free(t);
 }
@@ -212,6 +213,17 @@ bool rt_symbol_table_update(struct rt_symbol_table *t, const struct rt_update *u
 	return entry_end(t, &t->updates);
 }
 
+bool rt_symbol_table_declared(struct rt_symbol_table *t, const struct rt_declared *d)
+{
+	struct rt_bytes *b = &t->declared.bytes;
+	entry_begin(t, &t->declared, t->declared.count);
+	rt_bytes_varint(b, d->kind);
+	rt_bytes_varint(b, *d->of ? intern(t, d->of) : 0);
+	rt_bytes_varint(b, *d->name ? intern(t, d->name) : 0);
+	rt_bytes_varint(b, *d->type ? intern(t, d->type) : 0);
+	return entry_end(t, &t->declared);
+}
+
 /* By key; entries of one key in the order in which they were added, so that the result does not depend on qsort. */
 static int compare_entries(const void *a, const void *b)
 {
@@ -249,5 +261,6 @@ bool rt_symbol_table_write(struct rt_symbol_table *t, struct rt_bytes *out)
 	table_write(&t->atomics, out);
 	table_write(&t->text_files, out);
 	table_write(&t->updates, out);
+	table_write(&t->declared, out);
 	return !t->failed && !out->failed;
 }

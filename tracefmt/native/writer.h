@@ -89,6 +89,8 @@ enum rt_status rt_writer_object_name(struct rt_writer *w, uint64_t addr, const c
 /* A function with an atomic instruction that is not an event. */
 enum rt_status rt_writer_hidden_atomic(struct rt_writer *w, const struct rt_hidden_atomic *a, struct rt_error *err);
 enum rt_status rt_writer_update(struct rt_writer *w, const struct rt_update *u, struct rt_error *err);
+/* A declared name; each once. Copied. */
+enum rt_status rt_writer_declared(struct rt_writer *w, const struct rt_declared *d, struct rt_error *err);
 /* A loaded module: [start, end) of the address space, file offset of start, path. plain: as in struct rt_module. */
 enum rt_status rt_writer_module(struct rt_writer *w, uint64_t start, uint64_t end, uint64_t offset, const char *path,
                                 bool plain, struct rt_error *err);

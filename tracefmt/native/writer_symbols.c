@@ -99,3 +99,8 @@ enum rt_status rt_writer_update(struct rt_writer *w, const struct rt_update *u, 
 {
 	return symbol_result(w, rt_symbol_table_update(w->symbols, u), err);
 }
+
+enum rt_status rt_writer_declared(struct rt_writer *w, const struct rt_declared *d, struct rt_error *err)
+{
+	return symbol_result(w, rt_symbol_table_declared(w->symbols, d), err);
+}
