@@ -94,16 +94,17 @@ static void print_place(const struct guard_place *p)
 		fputs("unknown", stdout);
 }
 
-/* As its line locks it, if it has no name of its own. */
+/* By its type, or as its line locks it, if it has no name of its own. */
 static struct cmd_text lock_text(const struct guard_lock *lock)
 {
-	return cmd_text(lock->written ? lock->written : lock->name);
+	return cmd_text(lock->member ? lock->member : lock->written ? lock->written : lock->name);
 }
 
 static void print_row(const struct guard_row *row)
 {
 	if (row->written)
-		printf("%s (%s): ", cmd_text(row->written).text, cmd_text(row->name).text);
+		printf("%s (%s): ", cmd_text(row->member ? row->member : row->written).text,
+		       cmd_text(row->name).text);
 	else
 		printf("%s: ", cmd_text(row->name).text);
 	if (row->atomic)
@@ -264,6 +265,8 @@ static void write_row(struct json_writer *w, const struct guard_row *row)
 	jw_text(w, "variable", row->name);
 	if (row->written)
 		jw_text(w, "written", row->written);
+	if (row->member)
+		jw_text(w, "member", row->member);
 	jw_text(w, "kind", row->kind);
 	jw_text(w, "file", row->file);
 	jw_number_or_null(w, "line", row->line);
@@ -278,6 +281,8 @@ static void write_row(struct json_writer *w, const struct guard_row *row)
 		jw_text(w, "name", row->locks[i].name);
 		if (row->locks[i].written)
 			jw_text(w, "written", row->locks[i].written);
+		if (row->locks[i].member)
+			jw_text(w, "member", row->locks[i].member);
 		jw_number(w, "held", row->locks[i].held);
 		jw_object_end(w);
 	}

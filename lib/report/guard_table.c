@@ -8,6 +8,7 @@
 #include "lib/analysis/guard.h"
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"
+#include "lib/report/declaration.h"
 #include "lib/report/expression.h"
 #include "lib/trace/snippet.h"
 
@@ -211,16 +212,24 @@ static const char *lock_name(struct maker *k, uint32_t lock)
 	return k->locks[lock] = copy(k, name);
 }
 
-/* What the line of a write assigns to or, if there is none, that of the last access reads. False: it is not known. */
-static bool named_by_line(struct maker *k, const struct counted *c, char name[EXPRESSION_MAX])
+/* What the line of a write assigns to or, if there is none, that of the last access reads, or the container that it
+ * calls. member: "": its type is not known. False: it is not known. */
+static bool named_by_line(struct maker *k, const struct counted *c, char name[EXPRESSION_MAX],
+                          char member[EXPRESSION_MAX])
 {
 	bool writes = c->write != MODEL_NONE;
 	const struct description *d = description_of(k->r.descriptions, k->m->events[writes ? c->write : c->e].number);
 	struct place place = d ? place_of_stack(&k->r, d->stack, d->stack_count) : (struct place){0};
 	char *line = place_line(&k->r, &place);
-	bool known = line && (writes ? expression_assigned(line, place.frame->column, name)
-	                             : expression_member(line, place.frame->column, name));
+	bool known = line ? (writes ? expression_assigned(line, place.frame->column, name)
+	                            : expression_member(line, place.frame->column, name))
+	                  : place_called_for(&k->r, &place, name);
 	free(line);
+	char stable[SUBJECT_NAME_MAX];
+	if (!known || !declaration_member(&k->r, &place, name, member))
+		member[0] = '\0';
+	subject_stable_name(member, stable);
+	memcpy(member, stable, strlen(stable) + 1);
 	return known;
 }
 
@@ -236,13 +245,17 @@ static void name_element(struct subject *s, const char *element, const char *loc
 }
 
 /* What its acquire's line locks, of a lock without a name of its own. */
-static char *lock_written(struct maker *k, uint32_t lock)
+static void name_written(struct maker *k, uint32_t lock, struct guard_lock *out)
 {
-	char own[SUBJECT_NAME_MAX], name[EXPRESSION_MAX];
+	char own[SUBJECT_NAME_MAX], name[EXPRESSION_MAX], member[EXPRESSION_MAX];
 	const struct held_lock *held = held_by_holder(k, lock);
 	subject_object_name(&k->r, k->m->objects[lock].addr, NULL, own);
-	bool known = held && !own[0] && place_locked(&k->r, place_taken(&k->r, held), name);
-	return known ? copy(k, name) : NULL;
+	const struct description *taken = held && !own[0] ? place_taken(&k->r, held) : NULL;
+	if (!taken || !place_locked(&k->r, taken, name))
+		return;
+	out->written = copy(k, name);
+	if (declaration_of_lock(&k->r, taken, name, member))
+		out->member = copy(k, member);
 }
 
 /* name: what tells the variable from others. */
@@ -289,8 +302,8 @@ static void add_lock(struct maker *k, struct guard_row *row, const char *name, c
 		char *own = copy(k, name);
 		if (!own)
 			return;
-		row->locks[row->lock_count++] =
-		    (struct guard_lock){.name = own, .written = lock_written(k, count->lock)};
+		row->locks[row->lock_count] = (struct guard_lock){.name = own};
+		name_written(k, count->lock, &row->locks[row->lock_count++]);
 	}
 	row->locks[i].held += count->held;
 	row->locks[i].shared |= count->shared;
@@ -366,19 +379,22 @@ static void add_cell(struct maker *k, const struct counted *c)
 	subject_at(&k->r, place, &s);
 	if (!s.name[0])
 		snprintf(s.name, sizeof s.name, "0x%" PRIx64, place->addr);
-	char name[SUBJECT_NAME_MAX], line[EXPRESSION_MAX];
-	bool by_line = !s.file && strcmp(s.kind, "tls") != 0 && named_by_line(k, c, line);
+	char name[SUBJECT_NAME_MAX], line[EXPRESSION_MAX], member[EXPRESSION_MAX];
+	bool by_line = !s.file && strcmp(s.kind, "tls") != 0 && named_by_line(k, c, line, member);
 	subject_stable_name(s.name, name);
 	const char *lock = common_lock(k, c, &s.block);
+	const char *element = by_line && member[0] ? member : line;
 	if (by_line && s.block.alloc && strchr(line, '['))
-		name_element(&s, line, "", name);
-	else if (by_line && s.block.alloc && strstr(line, "->") && lock)
-		name_element(&s, line, lock, name);
+		name_element(&s, element, "", name);
+	else if (by_line && s.block.alloc && (member[0] || strstr(line, "->")) && lock)
+		name_element(&s, element, lock, name);
 	struct guard_row *row = row_of(k, &s, name);
 	if (!row)
 		return;
 	if (!row->written && by_line)
 		row->written = copy(k, line);
+	if (!row->member && by_line && member[0])
+		row->member = copy(k, member);
 	row->of += c->of;
 	row->writes += c->writes;
 	row->atomic &= c->atomic;
@@ -512,9 +528,11 @@ void guard_table_release(struct guard_table *t)
 		free(row->name);
 		free(row->file);
 		free(row->written);
+		free(row->member);
 		for (uint32_t l = 0; l < row->lock_count; l++) {
 			free(row->locks[l].name);
 			free(row->locks[l].written);
+			free(row->locks[l].member);
 		}
 		for (uint32_t l = 0; l < row->without_count; l++) {
 			free(row->without[l].function);

@@ -15,6 +15,7 @@ enum { GUARD_LOCKS_MAX = 8, GUARD_WITHOUT_MAX = 8 };
 struct guard_lock {
 	char *name;    /* as the source has it */
 	char *written; /* what the line of an acquire locks, of a lock without a name of its own; NULL: not known */
+	char *member;  /* the same by its type: "Account::m"; NULL: not known */
 	uint64_t held;
 	bool shared; /* two threads held it at an access of one cell */
 };
@@ -34,6 +35,7 @@ struct guard_row {
 	char *file;       /* where it is declared, or NULL */
 	uint32_t line;
 	char *written; /* what a write's source line assigns to, of memory without a name of its own; NULL: not known */
+	char *member;  /* the same by its type: "Account::balance"; NULL: not known */
 	uint64_t of, writes;                      /* of: accesses while it is shared */
 	bool atomic;                              /* all of them are atomic operations */
 	struct guard_lock locks[GUARD_LOCKS_MAX]; /* the most held first */

@@ -1,6 +1,7 @@
 /* Names of variables and locks; see subject.h. */
 #include "lib/report/subject.h"
 
+#include "lib/report/place.h"
 #include "lib/trace/modules.h"
 #include "lib/trace/own_code.h"
 
@@ -84,15 +85,17 @@ static void block_name(const struct report *r, const struct memory_block *block,
 	const char *what = block->mapped ? "mapping" : "heap block";
 	const struct description *alloc = description_of(r->descriptions, block->alloc);
 	const struct rt_frame *frame = allocating_frame(r, alloc);
+	char function[PLACE_FUNCTION_MAX];
+	place_function(&(struct place){.frame = frame}, function);
 	int used;
 	if (frame && frame->file && frame->function)
-		used = snprintf(name, SUBJECT_NAME_MAX, "%s from %s (%s:%" PRIu32 ")", what, frame->function,
+		used = snprintf(name, SUBJECT_NAME_MAX, "%s from %s (%s:%" PRIu32 ")", what, function,
 		                subject_basename(frame->file), frame->line);
 	else if (frame && frame->file)
 		used = snprintf(name, SUBJECT_NAME_MAX, "%s from %s:%" PRIu32, what, subject_basename(frame->file),
 		                frame->line);
 	else if (frame)
-		used = snprintf(name, SUBJECT_NAME_MAX, "%s from %s", what, frame->function);
+		used = snprintf(name, SUBJECT_NAME_MAX, "%s from %s", what, function);
 	else
 		used = snprintf(name, SUBJECT_NAME_MAX, "%s of %" PRIu64 " bytes", what, block->size);
 	if (used > 0 && used < SUBJECT_NAME_MAX && addr > block->address)

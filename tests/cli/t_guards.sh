@@ -71,9 +71,9 @@ is "an array" '[.guards[] | select(.variable | startswith("slots"))] | length ==
 is "half" 'any(.guards[]; .variable == "half" and .of > 1 and (.lock == null or .held < .of))'
 is "each its own" '[.guards[] | select(.kind == "heap" and .lock)] | length == 1 and (.[0].lock | test("^heap block from main .*c:")) and .[0].held == .[0].of'
 # Heap blocks have no names: what their lines write and lock has.
-is "a member" '[.guards[] | select(.kind == "heap" and .lock)] | .[0].written == "b->value" and .[0].locks[0].written == "b->m"'
+is "a member" '[.guards[] | select(.kind == "heap" and .lock)] | .[0].written == "b->value" and .[0].locks[0].written == "b->m" and .[0].member == "box::value" and .[0].locks[0].member == "box::m"'
 status 0 "$racetrace" guards guards.zst
-has '^b->value \(heap block from main .*\): guarded by b->m, held at ([0-9]+) of \1 accesses$'
+has '^box::value \(heap block from main .*\): guarded by box::m, held at ([0-9]+) of \1 accesses$'
 
 # A lock on a stack has no name either, here and in the report of a race.
 cat >desk.c <<'C'
@@ -211,7 +211,7 @@ C
 gcc -g -O0 -fsanitize=thread pool.c -o pool -pthread || exit 1
 "$RACETRACE" record -o pool.zst ./pool >out 2>err
 "$RACETRACE" guards pool.zst >out 2>err
-[ "$(grep -c 'pool\.c:20' out)" = 1 ] && grep -q '^pool->queue\[.*\] (heap block from main (pool\.c:20)): guarded by pool->lock, held at' out ||
+[ "$(grep -c 'pool\.c:20' out)" = 1 ] && grep -q '^pool::queue\[\] (heap block from main (pool\.c:20)): guarded by pool::lock, held at' out ||
 	wrong "the queue: $(head -8 out)"
 
 # A member of the elements of a block has a row, at any optimisation, if one lock guards them. Of a lock of each element
@@ -259,7 +259,7 @@ for level in -O0 -O1 '-O1 -DOWN'; do
 	gcc -g $level -fsanitize=thread slots.c -o slots -pthread || exit 1
 	"$RACETRACE" record -o slots.zst ./slots >out 2>err
 	"$RACETRACE" guards slots.zst >out 2>err
-	[ "$(grep -c '^s->used (heap block from main (slots\.c:[0-9]*)): guarded by p->m, held at 1*[68] of 1*[68] accesses$' out)" = 1 ] || wrong "slots $level: $(head -8 out)"
+	[ "$(grep -c '^slot::used (heap block from main (slots\.c:[0-9]*)): guarded by slots::m, held at 1*[68] of 1*[68] accesses$' out)" = 1 ] || wrong "slots $level: $(head -8 out)"
 	[[ $level == *OWN ]] || [ "$(wc -l <out)" = 3 ] || wrong "slots $level: $(head -8 out)"
 done
 
