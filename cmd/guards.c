@@ -103,8 +103,7 @@ static struct cmd_text lock_text(const struct guard_lock *lock)
 static void print_row(const struct guard_row *row)
 {
 	if (row->written)
-		printf("%s (%s): ", cmd_text(row->member ? row->member : row->written).text,
-		       cmd_text(row->name).text);
+		printf("%s (%s): ", cmd_text(row->member ? row->member : row->written).text, cmd_text(row->name).text);
 	else
 		printf("%s: ", cmd_text(row->name).text);
 	if (row->atomic)

@@ -19,6 +19,7 @@ struct race {
 	bool of_life;                  /* what is wrong is that one side ends, or begins, the object's life */
 	bool members;                  /* the two name different members */
 	char names[2][EXPRESSION_MAX]; /* these */
+	bool of_region;                /* the variable is one that the threads of an OpenMP region share */
 	bool locked;                   /* each side holds a lock */
 	bool are_readers;              /* both hold one lock, as readers, which exclude no other reader */
 	bool is_lost;                  /* both hold a lock of one address, which is not one lock held throughout */
@@ -39,12 +40,27 @@ static void find_common(struct race *x)
 			}
 }
 
+/* True if the variable has a name of its own, and is no library's object: a library's function that is inlined in the
+ * line, or is given it by reference, reads or writes it, and is not called for it. */
+static bool is_plain(const struct subject *s)
+{
+	char name[SUBJECT_NAME_MAX];
+	snprintf(name, sizeof name, "%s", s->name);
+	subject_cut_reserved(name);
+	return (!strcmp(s->kind, "global") || s->shared) && s->size && !strcmp(s->name, name);
+}
+
 static void race_of(const struct report *r, const struct finding *f, struct race *x)
 {
+	struct subject s;
 	*x = (struct race){.r = r, .f = f, .a = finding_first(r, f)};
+	bool known = subject_of(r, x->a, &s), plain = known && is_plain(&s);
+	x->of_region = known && s.shared;
 	for (int i = 0; i < 2; i++) {
 		x->p[i] = finding_place_at(r, f, x->a->events[i]);
 		x->life[i] = deed_life(r, x->a->events[i]);
+		if (plain)
+			x->p[i].place.callee = NULL;
 	}
 	/* A container frees its own memory: what is wrong is the call that lacks the lock. */
 	bool container = f->lacking < 2 && x->p[0].place.callee && x->p[1].place.callee;
@@ -288,6 +304,7 @@ enum mend {
 	MEND_LACKING,
 	MEND_ATOMIC,
 	MEND_LOCKS,
+	MEND_REGION,
 	MEND_CALLS,
 	MEND_COPY,
 	MEND_ANY
@@ -325,6 +342,8 @@ static enum mend mend_of(const struct race *x)
 		return MEND_ATOMIC;
 	if (x->locked)
 		return MEND_LOCKS;
+	if (x->of_region)
+		return MEND_REGION;
 	/* What a library's function accesses is not the program's to make atomic. */
 	if (x->p[0].place.callee || x->p[1].place.callee)
 		return MEND_CALLS;
@@ -342,6 +361,8 @@ static const char hold_one[] = "hold one lock at both places; in between this on
 static const char make_free[] =
     "make it atomic and free of locks (a handler may not wait for one), or block the signal "
     "where others use it";
+static const char make_private[] = "give each thread its own (`private`, or declare it within the region), make it a "
+                                   "`reduction`, or guard it (`atomic`, `critical`)";
 /* Those that name nothing of the race. */
 static const char *const mends[] = {
     [MEND_HAND_OVER] = "hand the pointer over by release and acquire, or under a lock",
@@ -352,6 +373,7 @@ static const char *const mends[] = {
     [MEND_FLAG] = "make it atomic: store it with release, load it with acquire; or wait by a condition variable",
     [MEND_LOST] = hold_one,
     [MEND_LOCKS] = "hold one common lock at both places",
+    [MEND_REGION] = make_private,
     [MEND_CALLS] = "guard both by one lock",
     [MEND_COPY] = "give the other thread a copy of the value, or guard it by one lock at both places",
     [MEND_ANY] = "guard it by one lock at both places, or make both accesses atomic",

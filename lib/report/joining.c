@@ -25,6 +25,7 @@ enum key_kind {
 	KEY_PAIR,
 	KEY_CELL,
 	KEY_LINES,
+	KEY_COPIED,
 	KEY_LACKS,
 	KEY_FREED,
 	KEY_OWNED,
@@ -254,23 +255,46 @@ static void prepare(struct joining *j, size_t i)
 		member->guard = guard_of(j->guards, member->cell);
 }
 
+/* A number of the global variable as a whole: "rings" of "rings[0].slots[2].id". False: it has no members. */
+static bool whole_of(struct subject *s, uint64_t *whole)
+{
+	size_t n = strcspn(s->name, ".[");
+	if (strcmp(s->kind, "global") != 0 || !strchr(s->name, '.'))
+		return false;
+	s->name[n] = '\0';
+	*whole = identity_of_global(s->name);
+	return true;
+}
+
 /* A number of the global structure or the block that the anomaly's variable is a member of; 0: it is of none. lock: a
  * block counts only if it holds this lock, too, as a block of a pool may be many objects. */
 static uint64_t object_of(const struct joining *j, const struct anomaly *a, uint32_t lock)
 {
 	struct subject s;
-	XXH3_state_t state;
-	uint64_t addr = j->m->objects[lock].addr;
+	uint64_t addr = j->m->objects[lock].addr, whole;
 	if (!subject_of(j->r, a, &s))
 		return 0;
 	if (s.block.alloc)
 		return addr >= s.block.address && addr - s.block.address < s.block.size ? s.block.address : 0;
-	if (strcmp(s.kind, "global") != 0 || !s.name[strcspn(s.name, ".")])
-		return 0;
-	s.name[strcspn(s.name, ".[")] = '\0';
-	XXH3_64bits_reset(&state);
-	digest_text(&state, s.name);
-	return XXH3_64bits_digest(&state);
+	return whole_of(&s, &whole) ? whole : 0;
+}
+
+/* What copies a global structure accesses its members at one place of the line: they are one variable there. */
+static void join_copied(struct joining *j, size_t i)
+{
+	const struct anomaly *a = j->r->entries[i].anomaly;
+	uint64_t parts[3];
+	struct subject s;
+	if (!subject_of(j->r, a, &s) || !whole_of(&s, &parts[0]))
+		return;
+	for (int e = 0; e < 2; e++) {
+		struct place place = place_of(j->r, a->events[e]);
+		if (!place.frame || !place.frame->column)
+			return;
+		parts[1 + e] = j->members[i].places[e] + place.frame->column;
+	}
+	digest_sort(parts + 1, 2);
+	join_by(j, i, KEY_COPIED, parts, 3);
 }
 
 static void join_freed(struct joining *j, size_t i)
@@ -349,6 +373,7 @@ static void join_race(struct joining *j, size_t i)
 	digest_sort(lines + 1, 2);
 	if (member->member)
 		join_by(j, i, KEY_LINES, lines, 3);
+	join_copied(j, i);
 	join_freed(j, i);
 	join_owned(j, i);
 	uint32_t side = lacking_side(j, a, &member->guard, &lock);

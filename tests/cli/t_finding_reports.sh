@@ -16,7 +16,7 @@ reads="($(at 'map_.find(')|$(at 'return it->second'))"
 text "$tmp/cache.zst"
 prints '^F1 error, observed: .Cache::get. calls '
 prints "^  .*cache_miss\.cpp:$reads in Cache::get: main\.[0-9] reads in std::.*, holding no lock\$"
-prints "^  fix: hold .mutex_. at cache_miss.cpp:$reads( and at cache_miss.cpp:$reads)?\$"
+prints "^  fix: hold .Cache::mutex_. at cache_miss.cpp:$reads( and at cache_miss.cpp:$reads)?\$"
 prints "^  [0-9]+ anomalies: R1, .*; '--anomaly R1' shows stacks and evidence$"
 prints '^findings: 1 error, 0 warnings, 0 notes$'
 [ "$(grep -c '^R[0-9]' "$tmp/out")" = 0 ] || { echo "text: anomalies among findings"; fail=1; }

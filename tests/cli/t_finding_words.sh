@@ -425,4 +425,26 @@ grep -q '<b>T1</b> acquires right, holding left' page.html || { echo "the page d
 timeout 60 "$RACETRACE" analyze -f html=page.html -f text=page.txt --fail-on never strange.zst 2>err
 errors=$(sed -n 's/^findings: \([0-9]*\) error.*/\1/p' page.txt)
 grep -qE "<b class=\"[a-z]*\">$errors</b> errors?<" page.html || { echo "the page counts other errors than $errors: $(grep -A4 'class="counts"' page.html)"; fail=1; }
+# An accumulator without a reduction is what the loop reads, whatever of a container the compiler puts its load into.
+cat >dot.cpp <<'C'
+#include <vector>
+#include <omp.h>
+static double dot(const std::vector<double> &x, const std::vector<double> &y)
+{
+	double result = 0;
+#pragma omp parallel for num_threads(3)
+	for (unsigned long i = 0; i < x.size(); i++)
+		result += x[i] * y[i];
+	return result;
+}
+int main()
+{
+	std::vector<double> x(30, 1.0);
+	return dot(x, x) < 0;
+}
+C
+g++ -g -O1 -fopenmp -fsanitize=thread dot.cpp -o dot && "$RACETRACE" record -o dot.zst -- ./dot >out 2>err
+"$RACETRACE" analyze -f text --fail-on never dot.zst >out 2>err
+grep -qE '^F1 error, .*: `dot` writes `result` while another thread in `dot` (reads|writes) it, and nothing orders them' out &&
+	grep -q 'fix: give each thread its own (`private`, .*`reduction`' out || { echo "a reduction: $(head -20 out)"; fail=1; }
 [ $fail = 0 ]

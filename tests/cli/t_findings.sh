@@ -188,6 +188,36 @@ for level in -O0 -O2; do
 	is "order $level" 'any(.findings[].title; . == "`pair` acquires `to->m` while it holds `from->m`, both `shared::m`, and another thread in `pair` does so the other way round")'
 done
 
+# What copies a structure accesses its members at one place of a line: that is one variable, and one finding.
+cat >"$tmp/copied.c" <<'C'
+#include <pthread.h>
+#include <string.h>
+struct packet { unsigned id; unsigned short length; unsigned char payload[20]; };
+static struct ring { struct packet slots[4]; int first, second; } ring;
+static void *put(void *arg)
+{
+	const struct packet *p = arg;
+	for (int i = 0; i < 4; i++)
+		ring.slots[i] = *p; /* @put */
+	ring.first = 1; ring.second = 2;
+	return NULL;
+}
+int main(void)
+{
+	pthread_t t;
+	struct packet packet = {1, 2, {3}}, copy[4];
+	pthread_create(&t, NULL, put, &packet);
+	for (int i = 0; i < 4; i++)
+		copy[i] = ring.slots[i]; /* @get */
+	int sum = ring.first + ring.second;
+	pthread_join(t, NULL);
+	return sum + copy[3].payload[0] == 99;
+}
+C
+record copied "$tmp/copied.c"
+analyze 1 "$tmp/copied.zst"
+is copied '[.findings[].places | map(.line)] | length == 3 and all(length == 2)'
+
 # Of several locks that a thread holds, the deadlock is of the one that the other thread waits for, not of the innermost.
 cat >"$tmp/between.c" <<'C'
 #include <pthread.h>
