@@ -11,6 +11,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Leaves out the parameters of the functions that have lambdas: "work::{lambda(int)#1}::operator()". The debug
+ * information of an inlined call has none, so that a lambda which is both inlined and called would have two names.
+ */
+static void leave_out_parameters(char *name)
+{
+	for (char *lambda = name; (lambda = strstr(lambda, "::{lambda(")); lambda += 2) {
+		char *end = lambda - name > 6 && !strncmp(lambda - 6, " const", 6) ? lambda - 6 : lambda, *at = end;
+		int depth = 0;
+		if (at == name || at[-1] != ')')
+			continue;
+		do {
+			at--;
+			depth += *at == ')' ? 1 : *at == '(' ? -1 : 0;
+		} while (at > name && depth);
+		if (depth || at == name || !strncmp(at, "(anonymous", 10))
+			continue;
+		memmove(at, lambda, strlen(lambda) + 1);
+		lambda = at;
+	}
+}
+
 char *debug_demangle(const char *symbol)
 {
 	bool is_d = symbol[0] == '_' && symbol[1] == 'D' && symbol[2] >= '0' && symbol[2] <= '9';
@@ -18,6 +40,8 @@ char *debug_demangle(const char *symbol)
 	    rust_demangle(symbol, 0); /* the older of its two ways looks like C++, with a hash behind the name */
 	if (!name)
 		name = cplus_demangle(symbol, is_d ? DMGL_DLANG : DMGL_ANSI | DMGL_GNU_V3);
+	if (name)
+		leave_out_parameters(name);
 	return name ? name : strdup(symbol);
 }
 

@@ -236,6 +236,35 @@ for compiler in "g++ -fsanitize=thread -O0" "g++ -fsanitize=thread -O1" "g++ -fs
 	is "$compiler" '[.findings[] | select(.title | contains("`hits`")) | .places[].function] | unique | length == 2'
 done
 
+# So it is in a function that no other unit sees, of which the debug information has no parameters.
+cat >"$tmp/inner.cpp" <<'C'
+#include <functional>
+#include <thread>
+static int total;
+__attribute__((noinline)) static void apply(const std::function<void(int)> &f, int n) { for (int i = 0; i < n; i++) f(i); }
+static void work(int n)
+{
+	auto add = [&n](int v) {
+		total += v + n;
+	};
+	if (n > 1)
+		add(n);
+	apply(add, n);
+}
+int main()
+{
+	std::thread a(work, 10), b(work, 11);
+	a.join();
+	b.join();
+	return total < 0;
+}
+C
+for level in 0 1 2; do
+	g++ -g -O$level -fsanitize=thread "$tmp/inner.cpp" -o "$tmp/inner" -pthread && "$racetrace" record -o "$tmp/inner.zst" -- "$tmp/inner" 2>/dev/null
+	analyze 1 "$tmp/inner.zst"
+	is "inner -O$level" '[.findings[].places[].function] | unique | . == ["lambda(int) #1 in work"]'
+done
+
 # A member is named by its type, not by the parameter of a function that is not the one at hand.
 cat >"$tmp/account.cpp" <<'C'
 #include <mutex>
