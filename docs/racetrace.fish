@@ -4,7 +4,7 @@ function __racetrace_commands
 end
 function __racetrace_options
 	set -l words (commandline -opc)
-	set -l option (commandline -ct | string match -r -- '^--[a-z-]+=')
+	set -l option (commandline -ct | string match -r -- '^--[a-z-]+=(?:.*,)?') # with what a list has already
 	if test -n "$option"
 		racetrace $words[2] "$option?" 2>&1 | string replace -rf "^.*'\?' is not .*: there are " '' | string split ', ' |
 			string replace -r '^' -- $option
@@ -16,9 +16,11 @@ end
 function __racetrace_values
 	set -l words (commandline -opc)
 	set -l option (string match -r -- '^-[a-z-]+$' $words[-1])
+	set -l before (commandline -ct | string match -r -- '^.*,') # what a list has already
 	test (count $words) -gt 2 -a -n "$option"; or return 1
 	string match -q -- '--*' $option; and set option "$option="
-	racetrace $words[2] "$option?" 2>&1 | string replace -rf "^.*'\?' is not .*: there are " '' | string split ', '
+	racetrace $words[2] "$option$before?" 2>&1 | string replace -rf "^.*'\?' is not .*: there are " '' | string split ', ' |
+		string replace -r '^' -- "$before"
 end
 complete -c racetrace -n '__fish_is_first_token' -f -a '(__racetrace_commands)'
 complete -c racetrace -n 'not __fish_is_first_token; and string match -q -- "-*" (commandline -ct)' -f -a '(__racetrace_options)'

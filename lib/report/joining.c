@@ -181,6 +181,19 @@ static bool member_of(const struct joining *j, const struct anomaly *a, char mem
 	return known;
 }
 
+/* The functions of an anomaly's places, in either order. */
+static void digest_functions(const struct joining *j, const struct anomaly *a, XXH3_state_t *state)
+{
+	uint64_t keys[ANOMALY_EVENTS_MAX];
+	for (uint32_t i = 0; i < a->event_count; i++) {
+		struct place place = place_of(j->r, a->events[i]);
+		keys[i] = place_function_key(&place);
+	}
+	digest_sort(keys, a->event_count);
+	for (uint32_t i = 0; i < a->event_count; i++)
+		digest_number(state, keys[i]);
+}
+
 /* The variable, as the source has it: its name, where its block was allocated and the member of it, or what is written
  * to it on a stack. *member: a number of that member, if it is known. */
 static uint64_t identity_of(const struct joining *j, const struct anomaly *a, uint64_t *member)
@@ -210,6 +223,8 @@ static uint64_t identity_of(const struct joining *j, const struct anomaly *a, ui
 		digest_text(&state, s.name);
 		digest_number(&state, s.line);
 	} else if (!strcmp(s.kind, "stack") && joining_written(j, a, name)) {
+		if (*name == '*') /* what a pointer points to may be any function's variable */
+			digest_functions(j, a, &state);
 		keep_last(name);
 		digest_text(&state, name);
 	}

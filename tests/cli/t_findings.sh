@@ -218,6 +218,46 @@ record copied "$tmp/copied.c"
 analyze 1 "$tmp/copied.zst"
 is copied '[.findings[].places | map(.line)] | length == 3 and all(length == 2)'
 
+# What two functions hand by its address to a third one is a variable of each: two findings.
+cat >"$tmp/lent.c" <<'C'
+#include <pthread.h>
+#include <stddef.h>
+#include <unistd.h>
+static void set(volatile char *byte) { *byte = 1; }
+#define LENT(name, size)                                                                                               \
+	static char *volatile lent_##name;                                                                             \
+	static void *name(void *second)                                                                                \
+	{                                                                                                              \
+		volatile char own[size];                                                                               \
+		if (!second) {                                                                                         \
+			__atomic_store_n(&lent_##name, (char *)own, __ATOMIC_RELEASE);                                 \
+			usleep(20000);                                                                                 \
+			own[0] = 1;                                                                                    \
+			usleep(40000);                                                                                 \
+			return NULL;                                                                                   \
+		}                                                                                                      \
+		char *other;                                                                                           \
+		while (!(other = __atomic_load_n(&lent_##name, __ATOMIC_ACQUIRE)))                                     \
+			usleep(1000);                                                                                  \
+		set(other);                                                                                            \
+		return NULL;                                                                                           \
+	}
+LENT(one, 16)
+LENT(two, 32)
+int main(void)
+{
+	pthread_t t[4];
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, i < 2 ? one : two, i % 2 ? t : NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+C
+record lent "$tmp/lent.c"
+analyze 1 "$tmp/lent.zst"
+is lent '[.findings[].places | map(.function)] | map(sort) | sort == [["one", "set"], ["set", "two"]]'
+
 # Of several locks that a thread holds, the deadlock is of the one that the other thread waits for, not of the innermost.
 cat >"$tmp/between.c" <<'C'
 #include <pthread.h>

@@ -24,6 +24,9 @@ is bash "$(offer_bash racetrace analyze --format = s)" sarif
 is bash "$(offer_bash racetrace analyze --format =)" sarif html text
 is bash "$(offer_bash racetrace analyze --fail-on = w)" warning
 is bash "$(offer_bash racetrace explore --strategy =)" random pct
+is bash "$(offer_bash racetrace analyze --kinds = race,dead)" race,deadlock
+is bash "$(offer_bash racetrace analyze --kinds race,asv,)" race,asv,deadlock
+[ -z "$(offer_bash racetrace analyze --format = html,)" ] || { echo "bash: a list of formats is offered"; fail=1; }
 
 # The builtins of completion work within zsh's editor only: functions of their names print what they are given.
 offer_zsh() {
@@ -36,6 +39,8 @@ is zsh "$(offer_zsh racetrace analyze --for)" --format= --suppressions=
 is zsh "$(offer_zsh racetrace analyze --format=)" sarif html text
 is zsh "$(offer_zsh racetrace analyze --format ht)" sarif html text
 is zsh "$(offer_zsh racetrace analyze -f ht)" sarif html text
+is zsh "$(offer_zsh racetrace analyze --kinds=race,dead)" deadlock
+is zsh "$(offer_zsh racetrace analyze --kinds race,dead)" deadlock
 is zsh "$(offer_zsh racetrace help sche)" schedule:print
 is zsh "$(offer_zsh racetrace analyze trace)" FILES
 
@@ -47,5 +52,7 @@ is fish "$(offer_fish 'racetrace analyze --for')" --format=
 is fish "$(offer_fish 'racetrace analyze --format=')" --format=sarif --format=html
 is fish "$(offer_fish 'racetrace analyze --format ')" sarif html
 is fish "$(offer_fish 'racetrace analyze -f ht')" html
+is fish "$(offer_fish 'racetrace analyze --kinds=race,dead')" --kinds=race,deadlock
+is fish "$(offer_fish 'racetrace analyze --kinds race,dead')" race,deadlock
 is fish "$(offer_fish 'racetrace help sche')" schedule
 exit $fail
