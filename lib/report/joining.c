@@ -25,7 +25,6 @@ enum key_kind {
 	KEY_PAIR,
 	KEY_CELL,
 	KEY_LINES,
-	KEY_COPIED,
 	KEY_LACKS,
 	KEY_FREED,
 	KEY_OWNED,
@@ -36,7 +35,8 @@ enum key_kind {
 	KEY_FUNCTIONS,
 	KEY_UNIT,
 	KEY_PLACES,
-	KEY_STABLE
+	KEY_STABLE = 13, /* fingerprints, which baselines and suppressions have, contain the number */
+	KEY_COPIED
 };
 
 struct joining_key {

@@ -258,6 +258,11 @@ record lent "$tmp/lent.c"
 analyze 1 "$tmp/lent.zst"
 is lent '[.findings[].places | map(.function)] | map(sort) | sort == [["one", "set"], ["set", "two"]]'
 
+# A finding has the fingerprint that baselines and suppressions of older versions know it by.
+printf 'main|fork(T1)|run.c:9\nmain|w(counter)|run.c:10\nT1|w(counter)|run.c:20\n' >"$tmp/lasting.std"
+analyze 1 "$tmp/lasting.std"
+is lasting '[.findings[].fingerprint] == ["ba7358b4641d0e53"]'
+
 # Of several locks that a thread holds, the deadlock is of the one that the other thread waits for, not of the innermost.
 cat >"$tmp/between.c" <<'C'
 #include <pthread.h>
