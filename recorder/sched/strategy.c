@@ -92,26 +92,41 @@ bool rt_sched_waits_for(const struct rt_task *t, const struct rt_task *other)
 	return rt_sched_keeps(other, rt_step_lock(s), s->op == RT_OP_ACQUIRE_SHARED) || took_last(other, s->object);
 }
 
+/* The real time at which the first thread wakes that waits for a time, but to end the process; UINT64_MAX: none. */
+static uint64_t first_wake(void)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (const struct rt_task *t = rt_sched.first; t; t = t->after)
+		if (t->state == RT_BLOCKED && t->wakes && !t->lingers && t->wakes_real < first)
+			first = t->wakes_real;
+	return first;
+}
+
 bool rt_sched_has_sleeper(void)
 {
-	for (const struct rt_task *t = rt_sched.first; t; t = t->after)
-		if (t->state == RT_BLOCKED && t->wakes && !t->lingers)
-			return true;
-	return false;
+	return first_wake() != UINT64_MAX;
 }
 
 bool rt_sched_awaits_sleeper(void)
 {
-	enum { NAPS = 10000, REAL_NAPS = 10 }; /* until the strategy is to free a thread; real ones take time */
+	/* Until the strategy is to free a thread. Real naps take time. A poll of a socket may take minutes: its other
+	 * end may wait for a thread that is kept. */
+	enum { NAPS = 10000, REAL_NAPS = 10, REAL_NS = 200 * 1000 * 1000, SOON_NS = 2000 * 1000 * 1000 };
 	static RT_OF_RUN unsigned naps;
-	static RT_OF_RUN uint64_t seen; /* naps that there were at the last call */
+	static RT_OF_RUN uint64_t seen, steps, since; /* naps and steps at the last call; the time of the last step */
+	uint64_t now = rt_sched_real_ns(CLOCK_MONOTONIC), first = first_wake();
 	bool real = rt_sched.outside || rt_sched.foreign || rt_sched.polling;
 
-	if (!rt_sched_has_sleeper())
+	if (first == UINT64_MAX)
 		return false;
+	if (steps != rt_sched.steps)
+		since = now;
+	steps = rt_sched.steps;
 	naps += rt_sched.naps != seen;
 	seen = rt_sched.naps;
-	if (naps < (real ? REAL_NAPS : NAPS))
+	bool late = real && first > now + SOON_NS && now - since >= REAL_NS;
+	if (naps < (real ? REAL_NAPS : NAPS) && !late)
 		return true;
 	naps = 0;
 	return false;

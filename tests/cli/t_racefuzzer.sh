@@ -109,4 +109,50 @@ END
 gcc -g -O1 -fsanitize=thread ended_wait.c -o ended_wait -lpthread || exit 1
 run 1 explore --strategy racefuzzer --runs 3 -f json -- ./ended_wait
 holds '.trials.patterns | map([.kind, .created]) == [["deadlock", 1]]'
+
+# A server's workers that poll for minutes are not waited for while all others are kept at a race: those are freed.
+cat >polls.c <<'END'
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static int hits;
+static int has(int fd)
+{
+	struct pollfd p = {fd, POLLIN, 0};
+	return poll(&p, 1, 300000) == 1;
+}
+static void *serve(void *arg)
+{
+	char c;
+	int fd = *(int *)arg;
+	while (has(fd) && read(fd, &c, 1) == 1) {
+		hits++;
+		write(fd, &c, 1);
+	}
+	return arg;
+}
+int main(void)
+{
+	enum { WORKERS = 3 };
+	pthread_t t[WORKERS];
+	int fds[WORKERS][2];
+	char c = 'x';
+	for (int i = 0; i < WORKERS; i++) {
+		socketpair(AF_UNIX, SOCK_STREAM, 0, fds[i]);
+		pthread_create(&t[i], NULL, serve, &fds[i][1]);
+		write(fds[i][0], &c, 1);
+	}
+	for (int i = 0; i < WORKERS; i++) {
+		has(fds[i][0]);
+		read(fds[i][0], &c, 1);
+		close(fds[i][0]);
+		pthread_join(t[i], NULL);
+	}
+	return 0;
+}
+END
+gcc -g -O1 -fsanitize=thread polls.c -o polls -lpthread || exit 1
+run 1 explore --strategy racefuzzer --runs 6 --timeout 10 -f json -- ./polls
+holds '[.findings[].kinds] == [["race"]] and .trials.patterns[0].created > 0'
 exit $fail
