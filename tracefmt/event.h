@@ -288,6 +288,7 @@ struct rt_event {
 	uint8_t order; /* C11 memory order, atomics only */
 	uint8_t flags;
 	uint8_t reserved;
+	bool gap; /* its thread repeated accesses, which were left out, since its last event that was returned */
 };
 
 /* Text name of an operation ("acquire"), never NULL; "unknown" for numbers out of range. */

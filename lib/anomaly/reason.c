@@ -29,6 +29,10 @@ static const struct {
                               "may be ordered by a call that comes after all that other threads did "
                               "(__tsan_java_finalize)",
                               NULL, NULL},
+    [REASON_REPEATS] = {"repeats",
+                        "in the schedule an access that repeats others, and was left out, may read or leave something "
+                        "else: record --values",
+                        NULL, NULL},
     [REASON_FAILED_TRY] = {"failed-try", "in the schedule nobody holds what a thread tried to take in vain", NULL,
                            NULL},
     [REASON_START] = {"start", "what came before the trace's start may forbid it", NULL, NULL},

@@ -28,6 +28,7 @@ enum reason {
 	REASON_OWN_READ,          /* a read of its own would see another value right before its thread's next event */
 	REASON_WINDOWED,          /* the trace was analyzed by windows: other events were not examined */
 	REASON_UNKNOWN_ORDER,     /* a call that comes after all that other threads did may order it */
+	REASON_REPEATS,           /* accesses that were left out would read or leave something else in the schedule */
 	REASON_FAILED_TRY,        /* what a thread could not take would be free in the schedule */
 	REASON_START,             /* the trace begins in the middle of the run */
 	REASON_OTHERS,            /* every instance that was examined is refuted */

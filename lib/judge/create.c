@@ -14,6 +14,7 @@ void judge_free(struct judge *j)
 	free(j->accepted);
 	judge_values_release(j);
 	judge_tries_release(&j->tries);
+	judge_repeats_release(&j->repeats);
 	free(j);
 }
 
@@ -35,7 +36,7 @@ struct judge *judge_create(const struct model *m)
 		return NULL;
 	}
 	memset(j->partner, 0xff, (m->event_count + 1) * sizeof *j->partner);
-	if (!judge_scan(j) || !judge_scan_tries(j) || !judge_state_init(j)) {
+	if (!judge_scan(j) || !judge_scan_tries(j) || !judge_scan_repeats(j) || !judge_state_init(j)) {
 		judge_free(j);
 		return NULL;
 	}

@@ -1,6 +1,7 @@
 /*
  * The judge's internals, shared by its files: create.c, scan.c (facts of the trace), value.c (values of
- * writes), prefix.c (schedules that begin as the trace does), tries.c (tries that failed), verify.c (replaying a
+ * writes), prefix.c (schedules that begin as the trace does), tries.c (tries that failed), repeats.c
+ * (accesses that were left out), verify.c (replaying a
  * schedule), proved.c (the verdict). Only they and the judge's test include this; never a prover.
  */
 #ifndef LIB_JUDGE_JUDGE_H
@@ -21,6 +22,13 @@ struct judge {
 		uint32_t count;
 		uint32_t *by_thread, *first; /* items, thread by thread; by thread: where its own begin */
 	} tries;
+	/* repeats.c: accesses that their threads may have repeated. All NULL: there are none. */
+	struct judge_repeats {
+		struct judge_epoch *epochs; /* thread by thread, rising */
+		uint32_t *first;            /* by thread: where its own begin */
+		uint8_t *twins;             /* by event, bits: an earlier access of the epoch is like it */
+		uint8_t *cells;             /* by cell, bits: one of these accesses it */
+	} repeats;
 	/* The last schedule that was a witness, and its goal. */
 	struct schedule_step *accepted;
 	uint32_t accepted_count, accepted_capacity;
@@ -82,6 +90,9 @@ void judge_remember(struct judge *j, const struct schedule *s, const struct goal
 /* tries.c. False without memory. */
 bool judge_scan_tries(struct judge *j);
 void judge_tries_release(struct judge_tries *t);
+/* repeats.c. False without memory. */
+bool judge_scan_repeats(struct judge *j);
+void judge_repeats_release(struct judge_repeats *r);
 /* value.c: true if it is known that two writes of the cell (MODEL_NONE: none yet) left the same value in it. False
  * without memory, too. */
 bool judge_same_value(struct judge *j, uint32_t cell, uint32_t write1, uint32_t write2);

@@ -39,6 +39,10 @@ bool judge_prove(struct judge *j, struct anomaly *a)
 		reasons_add(&a->reasons, REASON_FAILED_TRY);
 		return false;
 	}
+	if (!judge_repeats_hold(j, a->schedule, &goal)) {
+		reasons_add(&a->reasons, REASON_REPEATS);
+		return false;
+	}
 	a->verdict = VERDICT_PROVED;
 	return true;
 }

@@ -38,6 +38,7 @@
 	X(GOAL_NO_CONFLICT, "the goal's events do not conflict")                                                       \
 	X(GOAL_ORDER, "the goal's events occur in another order")                                                      \
 	X(GOAL_NOT_BLOCKED, "a goal event is not blocked by another thread of the goal")                               \
+	X(REPEAT, "an access that repeats others, and was left out, may read or leave something else")                 \
 	X(TRY, "a try fails though nobody holds what it tries to take")                                                \
 	X(NO_RULE, "the judge has no rule for the operation")
 
@@ -76,6 +77,17 @@ void judge_verify(struct judge *j, const struct schedule *s, const struct goal *
  * goal, can fail there. Also false without memory. judge_verify does not ask this.
  */
 bool judge_tries_fail(const struct judge *j, const struct schedule *s, const struct goal *goal);
+
+/*
+ * Accesses that the recorder left out, as they repeat others. True if each occurs in the schedule where it reads and
+ * leaves what it did. Also false without memory. judge_verify does not ask this.
+ */
+bool judge_repeats_hold(const struct judge *j, const struct schedule *s, const struct goal *goal);
+/* Both: what is no event of the trace may be as it was. */
+static inline bool judge_admits(const struct judge *j, const struct schedule *s, const struct goal *goal)
+{
+	return judge_tries_fail(j, s, goal) && judge_repeats_hold(j, s, goal);
+}
 
 /*
  * judge_verify for a witness in which reads may see other writes: each read may see any write, but an acquiring atomic

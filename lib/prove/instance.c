@@ -172,7 +172,7 @@ static const struct {
 
 enum { RECORDED }; /* index of the first */
 
-/* Makes a witness shorter, if the judge agrees, and if no try fails for want of a holder then. False without memory. */
+/* Makes a witness shorter, if the judge agrees, and admits it if it admits the longer one. False without memory. */
 static bool shorten(struct provers *p, const struct goal *goal, struct schedule *schedule, struct verdict_of_judge *v)
 {
 	struct schedule shorter = {0};
@@ -182,8 +182,7 @@ static bool shorten(struct provers *p, const struct goal *goal, struct schedule 
 		return answer != SEARCH_NO_MEMORY;
 	judge_verify(p->judge, &shorter, goal, &again);
 	p->counts.rejected += again.fault != VERIFY_NONE;
-	if (!again.fault &&
-	    (judge_tries_fail(p->judge, &shorter, goal) || !judge_tries_fail(p->judge, schedule, goal))) {
+	if (!again.fault && (judge_admits(p->judge, &shorter, goal) || !judge_admits(p->judge, schedule, goal))) {
 		struct schedule longer = *schedule;
 		*schedule = shorter;
 		shorter = longer;
@@ -222,8 +221,9 @@ static enum search_answer make_whole(struct provers *p, const struct goal *goal,
 	return SEARCH_GAVE_UP;
 }
 
-/* Judges what prover i built and keeps it if it is the best so far: each try that fails in it can fail, and it depends
- * on fewest reads. */
+/* Judges what prover i built and keeps it if it is the best so far: the judge admits it, and it depends on fewest
+ * reads.
+ */
 static enum search_answer judge_built(struct provers *p, size_t i, const struct goal *goal, struct schedule *schedule,
                                       struct outcome *o)
 {
@@ -244,13 +244,14 @@ static enum search_answer judge_built(struct provers *p, size_t i, const struct 
 		return whole;
 	if (!provers[i].sure)
 		uncertain = certain_count_uncertain(p->certain, schedule, goal->events, goal->count, &first_uncertain);
-	bool tries = judge_tries_fail(p->judge, schedule, goal);
-	if (o->answer != SEARCH_FOUND || tries > o->tries || (tries == o->tries && uncertain < o->uncertain)) {
+	bool admitted = judge_admits(p->judge, schedule, goal);
+	if (o->answer != SEARCH_FOUND || admitted > o->admitted ||
+	    (admitted == o->admitted && uncertain < o->uncertain)) {
 		schedule_release(&o->schedule);
 		o->schedule = *schedule;
 		*schedule = (struct schedule){0};
 		o->kind = provers[i].kind;
-		o->tries = tries;
+		o->admitted = admitted;
 		o->uncertain = uncertain;
 		o->first_uncertain = first_uncertain;
 		o->substitutes = v.substitutes;
@@ -276,7 +277,8 @@ enum rt_status instance_decide(struct provers *p, const struct goal *goal, bool 
 			return rt_error_set(err, RT_EMEMORY, "no memory to search for a witness");
 		if (answer != SEARCH_GAVE_UP && o->answer != SEARCH_FOUND)
 			o->answer = answer;
-		if (o->answer == SEARCH_NONE || (o->answer == SEARCH_FOUND && o->tries && (!o->uncertain || observed)))
+		if (o->answer == SEARCH_NONE ||
+		    (o->answer == SEARCH_FOUND && o->admitted && (!o->uncertain || observed)))
 			break;
 	}
 	return RT_OK;

@@ -346,7 +346,7 @@ static bool is_sound(struct provers *provers, const struct anomaly *a, const str
 	if (r->verdict > VERDICT_OBSERVED || !r->schedule)
 		return false;
 	judge_verify(provers->judge, r->schedule, &goal, &v);
-	return !v.fault && judge_tries_fail(provers->judge, r->schedule, &goal);
+	return !v.fault && judge_admits(provers->judge, r->schedule, &goal);
 }
 
 bool parts_take(struct parts *p, struct provers *provers, uint32_t pass, uint32_t index, struct anomaly *a)

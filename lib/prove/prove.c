@@ -186,7 +186,7 @@ struct candidate {
 	struct anomaly asked; /* as it came */
 	uint32_t instances;
 	uint32_t looked; /* instances that provers were asked about */
-	bool tries;      /* of its schedule */
+	bool admitted;   /* its schedule */
 	bool refuted;    /* all that were looked at are */
 };
 
@@ -207,10 +207,10 @@ static enum rt_status ask(struct provers *p, struct candidate *c, uint32_t i, un
 	 * side. */
 	bool recorded = a->verdict == VERDICT_OBSERVED && !a->follows;
 	enum rt_status status = instance_decide(p, &goal, recorded, asked, &o, err);
-	/* Keeps the first witness without uncertain reads in which tries fail as they can; until there is one, any. */
+	/* Keeps the first witness without uncertain reads that the judge admits; until there is one, any. */
 	if (!status && o.answer == SEARCH_FOUND &&
-	    (!a->schedule || o.tries > c->tries || (o.tries == c->tries && !o.uncertain))) {
-		c->tries = o.tries;
+	    (!a->schedule || o.admitted > c->admitted || (o.admitted == c->admitted && !o.uncertain))) {
+		c->admitted = o.admitted;
 		status = adopt(p, a, &goal, &o, err);
 	}
 	*refuted = o.answer == SEARCH_NONE;

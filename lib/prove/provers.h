@@ -54,7 +54,7 @@ struct outcome {
 	enum search_answer answer;
 	enum witness_kind kind;
 	struct schedule schedule;
-	bool tries; /* each try that fails in it can fail there */
+	bool admitted; /* the judge admits it: judge_admits */
 	uint32_t uncertain, first_uncertain, substitutes, substitute;
 };
 

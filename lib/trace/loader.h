@@ -59,6 +59,7 @@ struct loader_thread {
 	uint32_t ignored[3]; /* depths: reads, writes, synchronisation */
 	struct held_lock *held;
 	uint32_t held_count, held_capacity;
+	uint32_t gap;        /* pass two: the index of its epoch's entry in model.gaps + 1; 0: it has none */
 	uint32_t wait_depth; /* recursion depth of the mutex that a wait has released */
 	uint32_t lockset;
 	uint32_t region;           /* open one, MODEL_NONE */
@@ -144,6 +145,7 @@ struct loader {
 	struct machine *machine; /* NULL: the trace tells plain accesses from atomic ones */
 	bool lossy;              /* pass one: there is a LOST event */
 	bool all;                /* cells of a single thread, and cells without writes, are kept too */
+	bool gaps;               /* what the recorder left out matters: gaps.c */
 	bool all_reads;          /* plain reads that repeat others are kept, too */
 	const struct model_wanted *wanted;
 	uint32_t wanted_count;
@@ -191,6 +193,8 @@ void loader_sync(struct loader *l, const struct rt_event *e);
 void loader_forked_again(struct loader *l, const struct rt_event *e);
 /* threads.c: a try that failed. */
 void loader_try(struct loader *l, const struct rt_event *e);
+/* gaps.c, of each event of pass two. */
+void loader_gap(struct loader *l, const struct rt_event *e);
 /* threads.c: the region that an event of the thread belongs to; opens the function's if needed. */
 uint32_t loader_region(struct loader *l, uint32_t thread);
 

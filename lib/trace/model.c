@@ -213,6 +213,8 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 
 static inline void pass_two(struct loader *l, const struct rt_event *e)
 {
+	if (l->gaps)
+		loader_gap(l, e);
 	if (l->threads[e->thread].forked_again)
 		loader_forked_again(l, e);
 	if (l->lossy && losses_need(e->op))
@@ -509,7 +511,7 @@ static enum rt_status load(struct loader *l, const struct model_options *options
 		return status;
 	open_events(l);
 	bool code = l->regions == REGIONS_FUNCTIONS || l->callers || l->contract.of_caller;
-	uint64_t more = (code ? CODE : 0) | (l->lossy ? LOSSES : 0);
+	uint64_t more = (code ? CODE : 0) | (l->lossy ? LOSSES : 0) | (l->gaps ? BIT(END) : 0);
 	status = run_pass(l, PASS_TWO | more, pass_two, batch, options, err);
 	if (status)
 		return status;
@@ -549,6 +551,7 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		m->part = options->part;
 		l->all = options->all_cells;
 		l->all_reads = options->all_reads;
+		l->gaps = !rt_trace_info(trace)->values;
 		l->wanted = options->wanted;
 		l->wanted_count = options->wanted_count;
 		l->handed = handed;

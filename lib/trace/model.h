@@ -263,6 +263,12 @@ struct model {
 		uint8_t op;                      /* what was tried: ACQUIRE, ACQUIRE_SHARED, SEM_WAIT */
 	} * tries;
 	uint32_t try_count, try_capacity;
+	/* Where threads repeated accesses that the recorder left out: by thread, those of one epoch in the trace's
+	 * order (gaps.c). None in a trace with values, where repeats see and leave the same. */
+	struct model_gap {
+		uint32_t thread, first, last; /* numbers of the first and the last event that repeats come before */
+	} * gaps;
+	uint32_t gap_count, gap_capacity;
 	struct model_size size;  /* as it was known before the model was indexed */
 	uint64_t dropped;        /* accesses that were dropped early */
 	uint32_t *thread_events; /* the memory that threads[].events point into */

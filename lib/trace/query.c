@@ -12,7 +12,8 @@ void model_free(struct model *m)
 		free((void *)(uintptr_t)m->locksets[i].locks);
 	free_all(m->events, m->sites, m->segments, m->cells, m->cell_events, m->objects, m->locksets, m->regions,
 	         m->threads, m->thread_events, m->sync, m->turns, m->args, m->values.bits, m->values.has,
-	         m->values.before, m->raced, m->updates, m->alloc_uses, m->ordinals_before, m->tries, m->passes);
+	         m->values.before, m->raced, m->updates, m->alloc_uses, m->ordinals_before, m->tries, m->passes,
+	         m->gaps);
 	losses_release(&m->losses);
 	free(m);
 }

@@ -126,7 +126,8 @@ static void make(struct made *m)
 			                       .thread = thread,
 			                       .op = (uint8_t)op,
 			                       .order = (uint8_t)((op + variant * 3) % 8),
-			                       .flags = (uint8_t)(variant ? 1u << (op % 8) : 0)};
+			                       .flags = (uint8_t)(variant ? 1u << (op % 8) : 0),
+			                       .gap = variant};
 			if (e->flags & RT_F_VALUE || variant == 2) {
 				e->flags |= RT_F_VALUE;
 				e->value = op % 2 ? UINT64_MAX : 42;

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 
 struct step {
-	unsigned thread, op;
+	unsigned thread, op;  /* op: with AGAIN, at the place of all such; with GAP, repeats were left out before it */
 	uint64_t object, arg; /* arg: of a join or a SEM_WAIT, its flags */
 };
 
+enum { AGAIN = 0x100, GAP = 0x200 };
 enum { X = 0x1000, Y = 0x2000, L = 1, M, COND, BARRIER, SEM, ONCE, MARK };
 
 #define RD(t, x)                                                                                                       \
@@ -39,7 +40,22 @@ struct example {
 	enum verify_fault fault;
 };
 
+/* A third write of the place comes behind what follows the second one; and a third read. */
+#define TWICE(kind) {0, RT_OP_##kind | AGAIN, X, 8}, {0, RT_OP_##kind | AGAIN, X, 8}, WR(0, Y)
+#define LEFT_OUT                                                                                                       \
+	{                                                                                                              \
+		0, RT_OP_WRITE | GAP, M, 8                                                                             \
+	}
+#define SEES OP(0, ACQUIRE, L), OP(0, RELEASE, L), OP(1, ACQUIRE, L), OP(1, RELEASE, L), RD(1, X), WR(1, Y), WR(1, M)
+#define SETS WR(1, X), WR(1, M), WR(1, Y)
+
 static const struct example examples[] = {
+    {{TWICE(WRITE), LEFT_OUT, SEES}, {1, 2, 7, 8, 9}, GOAL_RACE, {3, 10}, VERIFY_REPEAT},
+    {{TWICE(WRITE), WR(0, M), SEES}, {1, 2, 7, 8, 9}, GOAL_RACE, {3, 10}, VERIFY_NONE},
+    {{TWICE(WRITE), LEFT_OUT, SEES}, {1, 2, 3, 7, 8, 9, 10}, GOAL_RACE, {4, 11}, VERIFY_NONE},
+    {{TWICE(READ), LEFT_OUT, SETS}, {1, 2, 5, 3}, GOAL_RACE, {4, 6}, VERIFY_REPEAT},
+    {{TWICE(READ), WR(0, M), SETS}, {1, 2, 5, 3}, GOAL_RACE, {4, 6}, VERIFY_NONE},
+    {{TWICE(READ), LEFT_OUT, SETS}, {1, 2, 3, 5}, GOAL_RACE, {4, 6}, VERIFY_NONE},
     {{WR(0, X), OP(0, ACQUIRE, L), TRY(1, ACQUIRE, L), WR(1, X), OP(0, RELEASE, L)},
      {0},
      GOAL_RACE,
@@ -468,9 +484,10 @@ START_TEST(a_schedule_is_judged_by_the_definition)
 		    (struct rt_event){.number = count + 1,
 		                      .addr = x->steps[count].object,
 		                      .arg = x->steps[count].arg,
-		                      .pc = count + 1,
+		                      .pc = x->steps[count].op & AGAIN ? UINT16_MAX : count + 1,
+		                      .gap = x->steps[count].op & GAP,
 		                      .thread = x->steps[count].thread,
-		                      .op = (uint8_t)x->steps[count].op,
+		                      .op = x->steps[count].op & (AGAIN - 1),
 		                      .flags = x->steps[count].op == RT_OP_JOIN || x->steps[count].op == RT_OP_SEM_WAIT
 		                                   ? (uint8_t)x->steps[count].arg
 		                                   : 0};
@@ -491,6 +508,8 @@ START_TEST(a_schedule_is_judged_by_the_definition)
 	judge_verify(judge, &s, &goal, &v);
 	if (!v.fault && !judge_tries_fail(judge, &s, &goal))
 		v.fault = VERIFY_TRY;
+	else if (!v.fault && !judge_repeats_hold(judge, &s, &goal))
+		v.fault = VERIFY_REPEAT;
 	ck_assert_msg(v.fault == x->fault, "example %d: '%s', not '%s'", _i, verify_fault_text(v.fault),
 	              verify_fault_text(x->fault));
 	schedule_release(&s);

@@ -163,6 +163,19 @@ static enum rt_status jsonl_rewind(struct rt_trace *trace, struct rt_error *err)
 	return RT_OK;
 }
 
+/* Hands the event on, if it is selected. */
+static void jsonl_take(struct jsonl *j, const struct rt_event *e, uint64_t mask, struct rt_event *events,
+                       size_t *filled)
+{
+	struct jsonl_thread_at *at = &j->at[e->thread];
+	at->gap |= e->gap;
+	if (!(mask >> e->op & 1))
+		return;
+	events[*filled] = *e;
+	events[(*filled)++].gap = at->gap;
+	at->gap = false;
+}
+
 static enum rt_status jsonl_read(struct rt_trace *trace, struct rt_event *events, size_t n, size_t *got,
                                  struct rt_error *err)
 {
@@ -170,8 +183,7 @@ static enum rt_status jsonl_read(struct rt_trace *trace, struct rt_event *events
 	struct jsonl *j = (struct jsonl *)trace;
 	size_t filled = 0;
 	for (; filled < n && j->next < j->count; j->next++)
-		if (trace->mask >> j->events[j->next].op & 1)
-			events[filled++] = j->events[j->next];
+		jsonl_take(j, &j->events[j->next], trace->mask, events, &filled);
 	*got = filled;
 	return RT_OK;
 }

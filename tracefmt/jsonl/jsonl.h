@@ -36,6 +36,7 @@ struct jsonl {
 	struct jsonl_thread_at {
 		uint64_t ordinal; /* of its last event */
 		uint64_t joined;  /* number of the event that joined it; 0: none did since it was forked */
+		bool gap;         /* reading: see rt_event.gap */
 	} * at;                   /* by thread */
 	uint32_t thread_room;
 	struct names names;

@@ -327,6 +327,7 @@ static enum rt_status parse_places(struct jsonl_parser *p, const json_t *object,
 	if (e->ordinal <= j->at[index].ordinal)
 		return jsonl_fail(p, "'ordinal' does not rise: thread '%s' was at %" PRIu64,
 		                  jsonl_quote(j->threads[index].name).text, j->at[index].ordinal);
+	e->gap = e->ordinal > j->at[index].ordinal + 1;
 	return RT_OK;
 }
 

@@ -92,6 +92,7 @@ static enum rt_status file_rewind(struct rt_trace *trace, struct rt_error *err)
 		s->chunk = 0;
 		s->ordinal = 0;
 		s->pending = 0;
+		s->gap = false;
 		if (!s->chunk_count)
 			continue;
 		s->stamp = s->chunks[0].first_stamp;
@@ -187,6 +188,7 @@ static enum run_end take_literal(struct rt_stream *s, unsigned flag, uint32_t th
 		s->pending |= RT_FLAG_VALUE;
 	} else if (rt_record_op(record) == RT_OP_SKIP) {
 		s->ordinal += rt_record_operand(record);
+		s->gap = true;
 	}
 	rt_decoder_take_literal(&s->decoder, flag);
 	return RUN_BEHIND;
@@ -228,6 +230,7 @@ static enum run_end run_stream(struct rt_reader *r, struct rt_stream *s, uint32_
 	const uint8_t *flag_end = d->flag_end, *at = d->flag;
 	const uint64_t mask = in->mask;
 	uint64_t number = r->number, ordinal = s->ordinal, stamp = s->stamp;
+	unsigned gap = s->gap;
 	enum run_end result = RUN_CHUNK_END;
 	for (; at < flag_end; at++) {
 		unsigned flag = *at;
@@ -239,8 +242,10 @@ static enum run_end run_stream(struct rt_reader *r, struct rt_stream *s, uint32_
 			bool taken = false;
 			s->ordinal = ordinal;
 			s->stamp = stamp;
+			s->gap = gap;
 			result = take_literal(s, flag, thread, in->limit, &taken);
 			ordinal = s->ordinal;
+			gap = s->gap;
 			stamp = s->stamp;
 			if (!taken)
 				break;
@@ -262,12 +267,15 @@ static enum run_end run_stream(struct rt_reader *r, struct rt_stream *s, uint32_
 		unsigned op = step.site->op;
 		number++;
 		ordinal += step.site->skip + 1u;
+		gap |= step.site->skip;
 		/* Operations of a newer minor version are counted, not returned. */
 		if (op < RT_OP_COUNT && mask >> op & 1) {
 			put_event(out, step, thread);
 			out->number = number;
 			out->ordinal = ordinal;
 			out->stamp = stamp;
+			out->gap = gap;
+			gap = 0;
 			if (__builtin_expect((flag & (RT_FLAG_EXT | RT_FLAG_VALUE)) | s->pending, 0))
 				put_prefix(out, s, flag, step.site);
 			out++;
@@ -282,6 +290,7 @@ static enum run_end run_stream(struct rt_reader *r, struct rt_stream *s, uint32_
 	r->number = number;
 	s->ordinal = ordinal;
 	s->stamp = stamp;
+	s->gap = gap;
 	return result;
 }
 
@@ -362,7 +371,7 @@ static enum rt_status file_read(struct rt_trace *trace, struct rt_event *events,
 /* Where a thread's reading is, and so the whole trace's. */
 struct mark_stream {
 	uint32_t chunk;
-	bool loaded;
+	bool loaded, gap;
 	unsigned pending;
 	size_t flags; /* loaded: of the chunk, that are left to decode */
 	uint64_t stamp, ordinal, arg, value;
@@ -391,8 +400,8 @@ static struct rt_mark *file_mark(const struct rt_trace *trace)
 	for (size_t i = 0; i < threads; i++) {
 		const struct rt_stream *s = &r->streams[i];
 		size_t flags = s->loaded ? (size_t)(s->decoder.flag_end - s->decoder.flag) : 0;
-		m->streams[i] = (struct mark_stream){s->chunk, s->loaded,  s->pending, flags,
-		                                     s->stamp, s->ordinal, s->arg,     s->value};
+		m->streams[i] = (struct mark_stream){s->chunk, s->loaded,  s->gap, s->pending, flags,
+		                                     s->stamp, s->ordinal, s->arg, s->value};
 	}
 	return m;
 }
@@ -416,6 +425,7 @@ static enum rt_status return_stream(struct rt_reader *r, uint32_t thread, const 
 	}
 	s->stamp = m->stamp;
 	s->ordinal = m->ordinal;
+	s->gap = m->gap;
 	s->pending = m->pending;
 	s->arg = m->arg;
 	s->value = m->value;

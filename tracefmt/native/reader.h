@@ -16,6 +16,7 @@ struct rt_stream {
 	struct rt_bytes raw;
 	struct rt_decoder decoder;
 	uint64_t stamp, ordinal;
+	bool gap;            /* repeats were left out since the last event that was returned */
 	uint64_t arg, value; /* from records before their event that were not coded with it */
 	unsigned pending;    /* RT_FLAG_EXT, RT_FLAG_VALUE: arg, value are valid */
 	uint32_t events;     /* of the loaded chunk, so far */
