@@ -30,8 +30,8 @@ static const struct {
                               "(__tsan_java_finalize)",
                               NULL, NULL},
     [REASON_REPEATS] = {"repeats",
-                        "in the schedule an access that repeats others, and was left out, may read or leave something "
-                        "else: record --values",
+                        "in the schedule an access that repeats others, and was left out, may read or leave "
+                        "something else",
                         NULL, NULL},
     [REASON_FAILED_TRY] = {"failed-try", "in the schedule nobody holds what a thread tried to take in vain", NULL,
                            NULL},

@@ -93,6 +93,11 @@ void judge_tries_release(struct judge_tries *t);
 /* repeats.c. False without memory. */
 bool judge_scan_repeats(struct judge *j);
 void judge_repeats_release(struct judge_repeats *r);
+/* True if the access's thread may have repeated it, or what it wrote over, where the trace does not tell. */
+static inline bool judge_may_be_repeated(const struct judge *j, uint32_t e)
+{
+	return j->repeats.twins && j->repeats.twins[e / 8] >> e % 8 & 1;
+}
 /* value.c: true if it is known that two writes of the cell (MODEL_NONE: none yet) left the same value in it. False
  * without memory, too. */
 bool judge_same_value(struct judge *j, uint32_t cell, uint32_t write1, uint32_t write2);

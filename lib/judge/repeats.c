@@ -1,7 +1,7 @@
 /*
  * Repeats that the recorder left out: a thread's third and later access of one kind, place and address since it last
- * synchronised. In a trace without values each may write another value than its recorded twins, or would see another
- * one in the schedule. Where among its thread's events it came is known only by the gaps between them; it can come
+ * synchronised. Without values each may write another value than its recorded twins, or would see another one in the
+ * schedule. Where among its thread's events it came is known only by the gaps between them; it can come
  * right behind the event before the gap. So
  *
  *   - a read that saw such a write of another thread comes behind all gaps of the writer's epoch, and
@@ -28,11 +28,6 @@ struct walk {
 	const struct goal *goal;
 	uint32_t *next, *misled; /* by thread: how many of its events have occurred; from where it cannot be followed */
 };
-
-static bool twin(const struct judge *j, uint32_t e)
-{
-	return j->repeats.twins[e / 8] >> e % 8 & 1;
-}
 
 static bool repeated(const struct judge *j, uint32_t cell)
 {
@@ -72,7 +67,7 @@ static bool sees_last(const struct walk *w, uint32_t e, uint32_t thread)
 	for (uint32_t cell = first; cell < end; cell++) {
 		entry = cell > first ? model_entry_behind(m, cell, e, entry) : entry;
 		uint32_t saw = judge_saw(w->j, e, entry);
-		if (saw == MODEL_NONE || !twin(w->j, saw) || model_thread_of(m, saw) == thread)
+		if (saw == MODEL_NONE || !judge_may_be_repeated(w->j, saw) || model_thread_of(m, saw) == thread)
 			continue;
 		const struct judge_epoch *epoch = epoch_at(w->j, model_thread_of(m, saw), m->events[saw].pos);
 		if (epoch && w->next[model_thread_of(m, saw)] < epoch->last)
@@ -97,7 +92,8 @@ static bool has_accessed(const struct walk *w, uint32_t thread, uint32_t cell, c
 	uint32_t first = m->cells[cell].first, last = own[w->next[thread] - 1];
 	uint32_t i = lower_bound(k, first, first + m->cells[cell].count, entries[k] <= last);
 	for (unsigned looked = 0; i-- > first && entries[i] >= own[epoch->begin]; looked++)
-		if (looked == MOST || (twin(w->j, entries[i]) && model_thread_of(m, entries[i]) == thread))
+		if (looked == MOST ||
+		    (judge_may_be_repeated(w->j, entries[i]) && model_thread_of(m, entries[i]) == thread))
 			return true;
 	return false;
 }
@@ -177,7 +173,7 @@ static bool look_at_part(struct walk *w)
 		const struct judge_epoch *epoch = open_epoch(w, t);
 		for (uint32_t pos = epoch ? epoch->begin : w->next[t]; pos < w->next[t]; pos++) {
 			uint32_t e = m->threads[t].events[pos], cells = m->sites[m->events[e].site].cells;
-			for (uint32_t c = 0; twin(w->j, e) && c < cells; c++)
+			for (uint32_t c = 0; judge_may_be_repeated(w->j, e) && c < cells; c++)
 				if (!look_behind(w, m->events[e].object + c, e, t, epoch))
 					return false;
 		}
@@ -239,22 +235,32 @@ static void add_epochs(struct judge_repeats *r, const struct model *m, uint32_t 
 	}
 }
 
-/* True if the access, which is this entry of its first cell, repeats one of its epoch. */
-static bool is_twin(const struct model *m, uint32_t entry, const struct judge_epoch *epoch)
+/*
+ * True if the access at this entry of the cell may be repeated in its epoch: it is like an earlier one of that. So may
+ * what is written before it be, and then others may not have seen this one's value, but that.
+ */
+static bool is_twin(const struct judge *j, uint32_t cell, uint32_t entry, const struct judge_epoch *epoch)
 {
 	enum { MOST = 64 }; /* looked at: beyond, it is taken for one */
-	uint32_t e = m->cell_events[entry], thread = model_thread_of(m, e), object = m->events[e].object;
+	const struct model *m = j->m;
+	uint32_t e = m->cell_events[entry], thread = model_thread_of(m, e);
 	const struct model_site *site = &m->sites[m->events[e].site];
 	uint32_t begin = m->threads[thread].events[epoch->begin];
-	for (unsigned looked = 0; entry-- > m->cells[object].first && m->cell_events[entry] >= begin; looked++) {
+	for (unsigned looked = 0; entry-- > m->cells[cell].first && m->cell_events[entry] >= begin; looked++) {
 		uint32_t other = m->cell_events[entry];
 		const struct model_site *of = &m->sites[m->events[other].site];
-		bool same = model_thread_of(m, other) == thread && m->events[other].object == object &&
-		            of->pc == site->pc && of->op == site->op;
-		if (same || looked == MOST)
+		bool like = m->events[other].object == m->events[e].object && of->pc == site->pc && of->op == site->op;
+		bool over = rt_op_writes(site->op) && rt_op_writes(of->op) && judge_may_be_repeated(j, other);
+		if (looked == MOST || (model_thread_of(m, other) == thread && (like || over)))
 			return true;
 	}
 	return false;
+}
+
+/* True if the access may have repeats that read or leave something else. */
+static bool is_vague(const struct model *m, uint32_t e)
+{
+	return is_plain(m, e) && !(m->value_count && model_has_value(m, e));
 }
 
 static bool mark_twins(struct judge_repeats *r, const struct judge *j)
@@ -264,13 +270,11 @@ static bool mark_twins(struct judge_repeats *r, const struct judge *j)
 	for (uint32_t cell = 0; cell < m->cell_count; cell++)
 		for (uint32_t i = m->cells[cell].first; i < m->cells[cell].first + m->cells[cell].count; i++) {
 			uint32_t e = m->cell_events[i];
-			if (m->events[e].object == cell && is_plain(m, e)) {
-				const struct judge_epoch *epoch = epoch_at(j, model_thread_of(m, e), m->events[e].pos);
-				if (epoch && is_twin(m, i, epoch))
-					r->twins[e / 8] |= (uint8_t)(1 << e % 8);
-			}
-			if (!(r->twins[e / 8] >> e % 8 & 1))
+			const struct judge_epoch *epoch =
+			    is_vague(m, e) ? epoch_at(j, model_thread_of(m, e), m->events[e].pos) : NULL;
+			if (!epoch || !is_twin(j, cell, i, epoch))
 				continue;
+			r->twins[e / 8] |= (uint8_t)(1 << e % 8);
 			r->cells[cell / 8] |= (uint8_t)(1 << cell % 8);
 			any = true;
 		}

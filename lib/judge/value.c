@@ -30,8 +30,9 @@ static void saw(struct judge_left *l, uint32_t i, uint64_t bits)
 		l->state[i] = VALUE_NONE;
 }
 
-static void scan_cell(const struct model *m, uint32_t cell, struct judge_left *l)
+static void scan_cell(const struct judge *j, uint32_t cell, struct judge_left *l)
 {
+	const struct model *m = j->m;
 	uint32_t first = m->cells[cell].first, last = 0;
 	leave(l, 0, 0, m->cells[cell].renewed ? VALUE_NONE : VALUE_UNKNOWN);
 	for (uint32_t i = 0; i < m->cells[cell].count; i++) {
@@ -44,8 +45,9 @@ static void scan_cell(const struct model *m, uint32_t cell, struct judge_left *l
 		if (!rt_op_writes(op))
 			continue;
 		last = i + 1;
-		/* An update's value is the one that it read. */
-		leave(l, last, bits, known && !rt_op_reads(op) ? VALUE_KNOWN : VALUE_UNKNOWN);
+		/* An update's value is the one that it read. Repeats that were left out may have left several. */
+		bool several = !known && judge_may_be_repeated(j, e);
+		leave(l, last, bits, several ? VALUE_NONE : known && !rt_op_reads(op) ? VALUE_KNOWN : VALUE_UNKNOWN);
 	}
 	if (l->state[0] == VALUE_UNKNOWN && rt_trace_info(m->trace)->zeroed)
 		leave(l, 0, 0, VALUE_KNOWN);
@@ -61,7 +63,7 @@ static const struct judge_left *left_in(struct judge *j, uint32_t cell)
 	struct judge_left *l = malloc(sizeof *l + values * (sizeof *l->bits + sizeof *l->state));
 	if (l) {
 		l->state = (uint8_t *)&l->bits[values];
-		scan_cell(j->m, cell, l);
+		scan_cell(j, cell, l);
 	}
 	return j->left[cell] = l;
 }

@@ -551,7 +551,8 @@ static enum rt_status load_once(struct rt_trace *trace, const struct model_optio
 		m->part = options->part;
 		l->all = options->all_cells;
 		l->all_reads = options->all_reads;
-		l->gaps = !rt_trace_info(trace)->values;
+		/* With values repeats see and leave the same, but for some that Valgrind recorded. */
+		l->gaps = !rt_trace_info(trace)->values || rt_trace_info(trace)->binary;
 		l->wanted = options->wanted;
 		l->wanted_count = options->wanted_count;
 		l->handed = handed;

@@ -264,7 +264,8 @@ struct model {
 	} * tries;
 	uint32_t try_count, try_capacity;
 	/* Where threads repeated accesses that the recorder left out: by thread, those of one epoch in the trace's
-	 * order (gaps.c). None in a trace with values, where repeats see and leave the same. */
+	 * order (gaps.c). None in a trace with values, where repeats see and leave the same, but for those that
+	 * Valgrind recorded: there, what has no value may not. */
 	struct model_gap {
 		uint32_t thread, first, last; /* numbers of the first and the last event that repeats come before */
 	} * gaps;

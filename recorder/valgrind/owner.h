@@ -1,6 +1,7 @@
 /*
  * Pages that one thread alone has worked on, and at length. What it reads and writes there is not recorded, which is
- * most of a trace, and decides nothing between threads; that it accesses them is.
+ * most of a trace, and decides nothing between threads; that it accesses them is, twice at each place until it
+ * synchronises.
  *
  * From the first access of another thread on, a page's values are recorded, and the owner's repeats begin anew.
  */

@@ -88,20 +88,34 @@ static void filter_full(struct guest *g)
 }
 
 /*
- * True if the access has been recorded twice since the thread last synchronised, and neither sees nor leaves anything
- * new. key: the operand of its record; stored: number of bytes that it is about to write.
+ * True if the access has been recorded twice since the thread last synchronised, with this value. Else it is now
+ * recorded once more.
  */
-static inline bool repeats(struct guest *g, UWord at, uint64_t key, uint32_t place, uint64_t value, unsigned stored)
+static inline bool repeats(struct seen *e, uint64_t once, uint64_t value)
 {
-	struct seen *e = seen_entry(&g->filter, key, place);
-	uint64_t once = seen_tag(&g->filter, key, place);
-	if (place == SEEN_NO_PLACE)
-		return false;
-	if (e->tag == (once | 1) && e->value == value && (!stored || content(at, stored) == value))
+	if (e->tag == (once | 1) && e->value == value)
 		return true;
 	e->tag = (e->tag | 1) != (once | 1) ? once : e->tag | (e->value == value);
 	e->value = value;
 	return false;
+}
+
+/*
+ * True if the access is a repeat. key: the operand of its record; stored: number of bytes that it is about to write.
+ * *is_hidden: its value is not to be recorded. A repeat neither sees nor leaves anything new; but on a page that the
+ * thread has for itself it may, where its twins have no values either.
+ */
+static inline bool is_repeat(struct guest *g, UWord at, uint64_t key, uint32_t place, const uint64_t *value,
+                             unsigned stored, bool *is_hidden)
+{
+	static const uint64_t hidden = UINT64_C(0x9b1d3f5e7a8c6e21); /* for all values, none of which is likely it */
+	struct seen *e = seen_entry(&g->filter, key, place);
+	uint64_t once = seen_tag(&g->filter, key, place);
+	bool is_known = value && place != SEEN_NO_PLACE;
+	if (is_known && e->tag == (once | 1) && e->value == *value && (!stored || content(at, stored) == *value))
+		return true;
+	*is_hidden = owner_hides(g, key) && !g->turns.patience;
+	return is_known && repeats(e, once, *is_hidden ? hidden : *value) && *is_hidden;
 }
 
 /* value: NULL: it has more than 8 bytes, and may see or leave something new. */
@@ -117,14 +131,14 @@ static inline void record_access(UWord at, unsigned op, UWord w1, UWord place, c
 	}
 	uint64_t key = at & RT_OPERAND_MAX;
 	unsigned stored = op == RT_OP_WRITE ? w1 >> 48 & 31 : 0;
-	if (value && repeats(g, at, key, (uint32_t)place, *value, stored)) {
+	bool is_hidden;
+	if (is_repeat(g, at, key, (uint32_t)place, value, stored, &is_hidden)) {
 		s->skipped++;
 		g->left_out++;
 		return;
 	}
 	if (++g->kept >> (g->filter.bits + 1))
 		filter_full(g);
-	bool is_hidden = owner_hides(g, key) && !g->turns.patience;
 	ring_plain(g, s, key | (uint64_t)op << 48, w1, is_hidden ? NULL : value);
 }
 

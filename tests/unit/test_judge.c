@@ -41,7 +41,11 @@ struct example {
 };
 
 /* A third write of the place comes behind what follows the second one; and a third read. */
-#define TWICE(kind) {0, RT_OP_##kind | AGAIN, X, 8}, {0, RT_OP_##kind | AGAIN, X, 8}, WR(0, Y)
+#define TWICE(kind)                                                                                                    \
+	{0, RT_OP_##kind | AGAIN, X, 8},                                                                               \
+	{                                                                                                              \
+		0, RT_OP_##kind | AGAIN, X, 8                                                                          \
+	}
 #define LEFT_OUT                                                                                                       \
 	{                                                                                                              \
 		0, RT_OP_WRITE | GAP, M, 8                                                                             \
@@ -50,12 +54,13 @@ struct example {
 #define SETS WR(1, X), WR(1, M), WR(1, Y)
 
 static const struct example examples[] = {
-    {{TWICE(WRITE), LEFT_OUT, SEES}, {1, 2, 7, 8, 9}, GOAL_RACE, {3, 10}, VERIFY_REPEAT},
-    {{TWICE(WRITE), WR(0, M), SEES}, {1, 2, 7, 8, 9}, GOAL_RACE, {3, 10}, VERIFY_NONE},
-    {{TWICE(WRITE), LEFT_OUT, SEES}, {1, 2, 3, 7, 8, 9, 10}, GOAL_RACE, {4, 11}, VERIFY_NONE},
-    {{TWICE(READ), LEFT_OUT, SETS}, {1, 2, 5, 3}, GOAL_RACE, {4, 6}, VERIFY_REPEAT},
-    {{TWICE(READ), WR(0, M), SETS}, {1, 2, 5, 3}, GOAL_RACE, {4, 6}, VERIFY_NONE},
-    {{TWICE(READ), LEFT_OUT, SETS}, {1, 2, 3, 5}, GOAL_RACE, {4, 6}, VERIFY_NONE},
+    {{TWICE(WRITE), WR(0, Y), LEFT_OUT, SEES}, {1, 2, 7, 8, 9}, GOAL_RACE, {3, 10}, VERIFY_REPEAT},
+    {{TWICE(WRITE), WR(0, Y), WR(0, M), SEES}, {1, 2, 7, 8, 9}, GOAL_RACE, {3, 10}, VERIFY_NONE},
+    {{TWICE(WRITE), WR(0, Y), LEFT_OUT, SEES}, {1, 2, 3, 7, 8, 9, 10}, GOAL_RACE, {4, 11}, VERIFY_NONE},
+    {{TWICE(WRITE), WR(0, X), WR(0, Y), LEFT_OUT, SEES}, {1, 2, 3, 8, 9, 10}, GOAL_RACE, {4, 11}, VERIFY_REPEAT},
+    {{TWICE(READ), WR(0, Y), LEFT_OUT, SETS}, {1, 2, 5, 3}, GOAL_RACE, {4, 6}, VERIFY_REPEAT},
+    {{TWICE(READ), WR(0, Y), WR(0, M), SETS}, {1, 2, 5, 3}, GOAL_RACE, {4, 6}, VERIFY_NONE},
+    {{TWICE(READ), WR(0, Y), LEFT_OUT, SETS}, {1, 2, 3, 5}, GOAL_RACE, {4, 6}, VERIFY_NONE},
     {{WR(0, X), OP(0, ACQUIRE, L), TRY(1, ACQUIRE, L), WR(1, X), OP(0, RELEASE, L)},
      {0},
      GOAL_RACE,
