@@ -193,7 +193,7 @@ void loader_sync(struct loader *l, const struct rt_event *e);
 void loader_forked_again(struct loader *l, const struct rt_event *e);
 /* threads.c: a try that failed. */
 void loader_try(struct loader *l, const struct rt_event *e);
-/* gaps.c, of each event of pass two. */
+/* gaps.c, of each event of pass two but plain accesses without a gap before them. */
 void loader_gap(struct loader *l, const struct rt_event *e);
 /* threads.c: the region that an event of the thread belongs to; opens the function's if needed. */
 uint32_t loader_region(struct loader *l, uint32_t thread);

@@ -213,7 +213,7 @@ static inline void pass_one(struct loader *l, const struct rt_event *e)
 
 static inline void pass_two(struct loader *l, const struct rt_event *e)
 {
-	if (l->gaps)
+	if (l->gaps && (e->gap || !((BIT(READ) | BIT(WRITE)) >> e->op & 1)))
 		loader_gap(l, e);
 	if (l->threads[e->thread].forked_again)
 		loader_forked_again(l, e);
