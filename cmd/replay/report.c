@@ -246,7 +246,8 @@ static bool another_run(const struct replaying *p, struct job *j)
 {
 	if (j->last == OUTCOME_FAILED || p->o->hold)
 		return false;
-	if (++j->round < (j->way == OUTCOME_BY_SEARCH && !j->result->confirmed ? SEARCHES : p->o->repeat))
+	uint32_t repeat = is_late(p, j->anomaly) ? 1 : p->o->repeat;
+	if (++j->round < (j->way == OUTCOME_BY_SEARCH && !j->result->confirmed ? SEARCHES : repeat))
 		return true;
 	if (j->order != OUTCOME_FIRST || !(p->o->orders >> OUTCOME_SECOND & 1) || !j->result->confirmed)
 		return false;

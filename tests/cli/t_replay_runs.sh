@@ -230,6 +230,9 @@ run 0 record --serial -o slow.zst ./slow
 run 0 replay --time-limit 1 --resolve first slow.zst -- ./slow slowly
 says 'the time limit is over: [1-9] of [0-9] were not replayed'
 holds '[.anomalies[] | select(.replay)] | length >= 1 and length < 3'
+# Nor does it repeat what was confirmed.
+run 0 replay --time-limit 1 --repeat 30 --resolve first slow.zst -- ./slow slowly
+holds '[.anomalies[].replay | select(.)] | map(.runs) | add < 10'
 
 # --- An interrupt leaves a report of what was replayed so far. The first run is recorded, the second confirms a race, and
 # a later one waits for the interrupt.
