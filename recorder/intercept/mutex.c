@@ -63,6 +63,8 @@ void rt_mutex_acquired(pthread_mutex_t *m, int result, uintptr_t pc, unsigned fl
 	if (kind == PTHREAD_MUTEX_RECURSIVE_NP && m->__data.__count > 1)
 		return;
 	rt_emit_use(RT_OP_ACQUIRE, m, 0, pc, flags);
+	if (result == EOWNERDEAD) /* before that thread's end it would have returned something else */
+		rt_emit_sync(RT_OP_HB_AFTER, (uintptr_t)m, 0, pc, 0);
 	if (is_shared(m))
 		rt_children_heard(pc);
 }
@@ -100,6 +102,7 @@ static void abandon(void)
 	uintptr_t end = (uintptr_t)&head->list,
 	          at = (uintptr_t)head->list.next & ~(uintptr_t)1; /* 1: inherits priority */
 	for (int i = 0; i < MANY && at && at != end && rt_readable((const void *)at, sizeof(struct robust_list)); i++) {
+		rt_emit_sync(RT_OP_HB_BEFORE, at + (uintptr_t)head->futex_offset, 0, 0, 0);
 		rt_emit_use(RT_OP_RELEASE, (void *)(at + (uintptr_t)head->futex_offset), 0, 0, 0);
 		rt_children_told(0);
 		at = (uintptr_t)((const struct robust_list *)at)->next & ~(uintptr_t)1;

@@ -277,4 +277,53 @@ for serial in '' --serial; do
 	run 0 analyze signalled.zst
 	holds '[.summary.race | .observed, .proved] | add == 0'
 done
+
+# Only behind the end of the thread that held it a robust mutex says so, and only then this program reads what races.
+cat >dead.c <<'END'
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+static pthread_mutex_t m;
+static int racy, used;
+
+static void *writes(void *unused)
+{
+	racy = 1;
+	return unused;
+}
+static void *dies(void *unused)
+{
+	pthread_mutex_lock(&m);
+	return unused;
+}
+static void *takes(void *unused)
+{
+	usleep(100000);
+	if (pthread_mutex_lock(&m) == EOWNERDEAD) {
+		used = racy;
+		pthread_mutex_consistent(&m);
+	}
+	pthread_mutex_unlock(&m);
+	return unused;
+}
+int main(void)
+{
+	static void *(*const work[])(void *) = {writes, dies, takes};
+	pthread_mutexattr_t a;
+	pthread_t t[3];
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&m, &a);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, work[i], NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	return used < 0;
+}
+END
+"${CC:-gcc}" -g -O1 -fsanitize=thread dead.c -o dead -lpthread || wrong 'dead.c does not compile'
+run 0 record --serial -o dead.zst ./dead
+run 0 replay --attempts 1 dead.zst
+holds '[.anomalies[].replay | select(.)] | length == 1 and all(.outcome == "confirmed")'
 exit $fail
