@@ -198,6 +198,21 @@ bool rt_follow_is_goal(const state_t *s, uint64_t mark)
 }
 
 /*
+ * True if one of the thread's last marks before `here` was at the same place: one more turn of a spin has nothing that
+ * the turn before did not have. What a signal's handler does, which is still to come, is none of it.
+ */
+static bool was_before(const state_t *s, uint64_t here)
+{
+	enum { TURN = 64 };
+	const struct rt_plan_mark *marks = PART(const struct rt_plan_mark, marks) + thread_of(s)->first_mark;
+
+	for (uint64_t i = here; i > 0 && here - i < TURN; i--)
+		if (marks[i - 1].site == mark_of(s)->site)
+			return true;
+	return false;
+}
+
+/*
  * Events without a step, and turns of a spin, whose number need not be the same: those before the mark that this step
  * is. Such events are of locks that an annotation says are taken, of threads that a library makes for itself, and of
  * what the C++ library does inside. Their number; 0: it is none.
@@ -217,7 +232,7 @@ static uint64_t skipped(state_t *s, const struct rt_step *e)
 		bool plain = rt_follow_is_plain(op) && !rt_follow_is_goal(s, s->mark); /* of such a turn */
 
 		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_HB_BEFORE && op != RT_OP_FORK &&
-		    !is_atomic(op) && !plain)
+		    !(is_atomic(op) && was_before(s, here)) && !plain)
 			break;
 		s->mark++;
 		n++;

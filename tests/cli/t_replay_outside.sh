@@ -326,4 +326,59 @@ END
 run 0 record --serial -o dead.zst ./dead
 run 0 replay --attempts 1 dead.zst
 holds '[.anomalies[].replay | select(.)] | length == 1 and all(.outcome == "confirmed")'
+
+# The thread is about to look when the signal comes, whose handler runs first: what the handler does is no turn of the
+# spin that it was taken for, after which the thread waited for ever.
+cat >handled.c <<'END'
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <unistd.h>
+
+static int began;
+int later;
+static sem_t begun;
+
+static void handler(int sig)
+{
+	(void)sig;
+	__atomic_fetch_add(&began, 1, __ATOMIC_RELAXED);
+}
+static void await(void)
+{
+	while (__atomic_load_n(&began, __ATOMIC_RELAXED) < 1)
+		usleep(1000);
+}
+static void *idle(void *unused)
+{
+	sem_post(&begun);
+	await();
+	return unused;
+}
+static void *writes(void *unused)
+{
+	later = 1;
+	return unused;
+}
+int main(void)
+{
+	pthread_t t, u;
+	signal(SIGUSR2, handler);
+	sem_init(&begun, 0, 0);
+	pthread_create(&t, NULL, idle, NULL);
+	sem_wait(&begun);
+	pthread_kill(t, SIGUSR2);
+	await();
+	pthread_create(&u, NULL, writes, NULL);
+	later = 2;
+	pthread_join(u, NULL);
+	return pthread_join(t, NULL);
+}
+END
+"${CC:-gcc}" -g -O1 -fsanitize=thread handled.c -o handled -lpthread || wrong 'handled.c does not compile'
+for seed in 1 2 3 4 5 6; do
+	run 0 record --serial=$seed -o handled.zst ./handled
+	run 0 replay --attempts 1 --resolve first handled.zst
+	holds '[.anomalies[].replay | select(.)] | length > 0 and all(.outcome == "confirmed")'
+done
 exit $fail
