@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 _Atomic bool rt_children_share;
-static _Atomic bool has_children;
+static _Atomic bool has_children, had_children;
 
 void rt_children_told(uintptr_t pc)
 {
@@ -19,9 +19,10 @@ void rt_children_told(uintptr_t pc)
 		rt_emit_sync(RT_OP_HB_BEFORE, RT_OBJECT_CHILDREN, 0, pc, 0);
 }
 
+/* What a child wrote may be read when it has ended. */
 void rt_children_heard(uintptr_t pc)
 {
-	if (atomic_load_explicit(&has_children, memory_order_relaxed) && rt_recording())
+	if (atomic_load_explicit(&had_children, memory_order_relaxed) && rt_recording())
 		rt_emit_sync(RT_OP_HB_AFTER, RT_OBJECT_CHILDREN, 0, pc, 0);
 }
 
@@ -47,7 +48,7 @@ bool rt_children_share_at(const volatile void *address)
 
 static void note_sharing(void)
 {
-	if (atomic_load(&has_children) && atomic_load(&range_count))
+	if (atomic_load(&had_children) && atomic_load(&range_count))
 		atomic_store(&rt_children_share, true);
 }
 
@@ -91,13 +92,17 @@ static _Atomic uint32_t made, ended; /* made: or about to be */
 static void forks(void)
 {
 	atomic_fetch_add(&made, 1);
+	atomic_store(&had_children, true);
 	atomic_store(&has_children, true);
 	note_sharing();
 	rt_children_told(0);
 }
 RT_CALL_AT(RT_AT_FORK, forks);
 
-/* What a child of a child, which may live on, passes on is no more known than what other processes do. */
+/*
+ * Nobody is told any more when the last one has ended. What a child of a child, which may live on, passes on then is no
+ * more known than what other processes do.
+ */
 void rt_children_ended(uintptr_t pc)
 {
 	rt_children_heard(pc);
@@ -106,9 +111,6 @@ void rt_children_ended(uintptr_t pc)
 	    RT_SYSCALL(SYS_waitid, P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT | __WALL, NULL) != -ECHILD)
 		return;
 	atomic_store(&has_children, false);
-	atomic_store(&rt_children_share, false);
-	if (n != atomic_load(&made)) { /* another thread makes one */
+	if (n != atomic_load(&made)) /* another thread makes one */
 		atomic_store(&has_children, true);
-		note_sharing();
-	}
 }

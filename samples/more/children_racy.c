@@ -21,7 +21,7 @@
 #endif
 
 int by_pipe, by_pair, by_semaphore, by_queue, by_signal, by_atomic, by_condition, by_lock, by_barrier, by_fork,
-    after_all;
+    left_behind, after_all;
 static int to_child[2], from_child[2], pair[2], news[2], queue;
 static sem_t *to_semaphore, *from_semaphore, heard;
 
@@ -182,6 +182,24 @@ static void *hears(void *unused)
 	return unused;
 }
 
+static void pass_on(void)
+{
+	char byte;
+	read(to_child[0], &byte, 1);
+	write(from_child[1], &byte, 1);
+	_exit(0);
+}
+
+/* The child that wrote it may have been waited for. */
+static void *reads_rest(void *unused)
+{
+	char byte;
+	usleep(50000);
+	read(from_child[0], &byte, 1);
+	left_behind++; /* @rest */
+	return unused;
+}
+
 /* No child is left that could have passed on what main wrote. */
 static void *comes_later(void *unused)
 {
@@ -229,8 +247,19 @@ int main(void)
 	HAND(by_barrier, pthread_barrier_wait(&to->barrier));                       /* @to_barrier */
 	HAND(by_fork, if (!fork()) tell());                                         /* @to_fork */
 	pthread_join(thread, NULL);
+
+	pthread_create(&thread, NULL, reads_rest, NULL);
+	if (!fork())
+		pass_on();
+	if (RACE_FREE)
+		left_behind = 1;
+	write(to_child[1], "r", 1);
+	if (!RACE_FREE)
+		left_behind = 1; /* @left */
 	while (wait(NULL) > 0)
 		;
+	pthread_join(thread, NULL);
+
 	if (RACE_FREE)
 		after_all = 1;
 	pthread_create(&thread, NULL, comes_later, NULL);
