@@ -118,6 +118,13 @@ static bool has_atomic(const struct report *r, const struct anomaly *a)
 	return any;
 }
 
+/* True if what the trace does not have may order it, and the program did not take its schedules either. */
+static bool is_hardly_possible(const struct anomaly *a)
+{
+	bool unseen = reasons_has(&a->reasons, REASON_PLAIN_MODULE) || reasons_has(&a->reasons, REASON_HIDDEN_ATOMIC);
+	return unseen && a->replay && (a->replay->kind == OUTCOME_DIVERGED || a->replay->kind == OUTCOME_STUCK);
+}
+
 enum finding_level finding_level_of(const struct report *r, struct guards *g, const struct anomaly *a)
 {
 	bool sequence = a->kind == ANOMALY_ATOMICITY || a->kind == ANOMALY_ASV;
@@ -130,6 +137,8 @@ enum finding_level finding_level_of(const struct report *r, struct guards *g, co
 	/* Where the other access is a locked instruction, code whose source is not known mostly reads an atomic, too.
 	 */
 	if (a->verdict == VERDICT_PREDICTED && reasons_has(&a->reasons, REASON_MACHINE_CODE) && has_atomic(r, a))
+		return LEVEL_NOTE;
+	if (a->verdict == VERDICT_PREDICTED && is_hardly_possible(a))
 		return LEVEL_NOTE;
 	/*
 	 * What may come in between does not hold the section's lock: it mostly races with the section, and where the
