@@ -41,6 +41,11 @@ const struct limit_info limit_infos[LIMITS] = {
                             "another are compared first. There may be other races and ASVs, and counts are lower "
                             "bounds",
                             false},
+    [LIMIT_SEARCH_STEPS] = {"search_steps", 1 << 29, "steps", LIMIT, "steps of the search for anomalies of one kind",
+                            "Where accesses of one variable, or of one atomic region, take more of them than their "
+                            "share, some are not compared. There may be other anomalies there, and counts are lower "
+                            "bounds",
+                            false},
     [LIMIT_CYCLE_STEPS] = {"cycle_steps", 4000000, "steps", LIMIT, "steps to find the deadlocks of one length",
                            "Further cycles of locks with as many threads are not looked for", false},
     [LIMIT_SEARCH_EVENTS] = {"search_events", 500000, "events", BUDGET, "events executed for one anomaly",

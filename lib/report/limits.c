@@ -28,6 +28,7 @@ static bool applies(const struct analysis *a, enum limit limit)
 	case LIMIT_COMBINATIONS:
 	case LIMIT_RACES_OF_CELL:
 	case LIMIT_ACCESS_PAIRS:
+	case LIMIT_SEARCH_STEPS:
 	case LIMIT_CYCLE_STEPS:
 	case LIMIT_SCHEDULE_STEPS:
 	case LIMIT_LISTED_ANOMALIES:

@@ -8,6 +8,7 @@
  * classes of units, those that POR lets combine are a window that only moves forward, counted in one sweep.
  */
 #include "lib/search/found.h"
+#include "lib/search/steps.h"
 #include "lib/search/units.h"
 
 #include "lib/base/lower_bound.h"
@@ -36,6 +37,7 @@ struct asv_finder {
 	uint32_t group_capacity;
 	uint64_t looked; /* number of pairs of groups, and of their classes */
 	uint64_t pairs;  /* those left for all cells */
+	struct search_steps steps;
 };
 
 static void find_patterns(struct asv_finder *s)
@@ -122,7 +124,8 @@ static void offer(struct asv_finder *s, struct match *x, const uint32_t *u, cons
 	bool observed = s->exact && events[0] < events[1] && events[1] < events[2] && events[2] < events[3];
 	if (s->context->every)
 		found_every(&s->found, x->pattern, events, observed ? FOUND_OBSERVED : FOUND_POSSIBLE);
-	else if (x->found || (x->found = found_entry(&s->found, x->pattern, events)) != NULL)
+	else if (steps_take(&s->steps, 1) &&
+	         (x->found || (x->found = found_entry(&s->found, x->pattern, events)) != NULL))
 		found_offer(&s->found, x->found, events, observed);
 }
 
@@ -160,7 +163,7 @@ static void sweep(struct asv_finder *s, struct match *x)
 {
 	struct cursor low = {0, 0}, high = {0, 0}, forced = {0, 0}, after = {0, 0};
 	uint32_t next = 0;
-	for (uint32_t i = 0; i < x->u_count && !s->found.failed; i++) {
+	for (uint32_t i = 0; i < x->u_count && s->steps.given && !s->found.failed; i++) {
 		const struct unit *u = &x->us[i];
 		while (low.at < x->v_count && !late_enough(s, x->order, u->first, x->vs[low.at].first))
 			step(&low, x);
@@ -185,7 +188,8 @@ static void sweep(struct asv_finder *s, struct match *x)
 			    (!x->found || !found_full(&s->found, x->found) || !(i & (i - 1)) || k < 2))
 				offer_units(s, x, u, &x->vs[near[k]]);
 		/* Offers all of them, as long as all may be kept. */
-		for (uint32_t k = low.at; k < high.at && x->found && !found_full(&s->found, x->found); k++) {
+		for (uint32_t k = low.at; k < high.at && x->found && s->steps.given && !found_full(&s->found, x->found);
+		     k++) {
 			offer_units(s, x, u, &x->vs[k]);
 			if (u->count > 1 || x->vs[k].count > 1)
 				found_partial(x->found);
@@ -205,7 +209,7 @@ static void try_all(struct asv_finder *s, struct match *x)
 		v_count = NESTED_MAX;
 	bool left_out = u_count < x->u_count || v_count < x->v_count;
 	for (uint32_t i = 0; i < u_count; i++)
-		for (uint32_t j = 0; j < v_count && !s->found.failed; j++) {
+		for (uint32_t j = 0; j < v_count && s->steps.given && !s->found.failed; j++) {
 			const struct unit *u = &x->us[i], *v = &x->vs[j];
 			offer_units(s, x, u, v);
 			if (x->found && fits(s, x, u->first, v->first))
@@ -225,6 +229,8 @@ static void search_classes(struct asv_finder *s, struct match *x, const struct c
 	x->vs = s->units.items + v->first;
 	x->u_count = u->count;
 	x->v_count = v->count;
+	if (!s->context->every && !steps_take(&s->steps, (uint64_t)u->count + v->count))
+		return;
 	if (s->context->every || !u->next || !v->next)
 		try_all(s, x);
 	else if (early_enough(s, x->order, x->us[u->count - 1].last, x->vs[0].first) &&
@@ -311,7 +317,7 @@ static void search_groups(struct asv_finder *s, int order, const struct group *u
 	if (!x.pattern || is_settled(s, &x, u, v))
 		return;
 	for (uint32_t turn = 0; turn < v_count; turn++)
-		for (uint32_t i = 0; i < u_count && !s->found.failed; i++) {
+		for (uint32_t i = 0; i < u_count && s->steps.given && !s->found.failed; i++) {
 			if (!s->context->every && tried > counted && x.found && found_full(&s->found, x.found)) {
 				found_partial(x.found);
 				return;
@@ -349,7 +355,7 @@ static uint32_t list_groups(struct asv_finder *s, uint32_t begin, uint32_t end, 
 /* Combines the groups: the first `own` are on the cells in one order, as u; the others in the other order. */
 static void search_all(struct asv_finder *s, uint32_t own, uint32_t all)
 {
-	for (uint32_t u = 0; u < own && !s->found.failed; u++) {
+	for (uint32_t u = 0; u < own && s->steps.given && !s->found.failed; u++) {
 		for (uint32_t v = 0; v < own; v++)
 			search_groups(s, ORDER_A, &s->groups[u], &s->groups[v]);
 		for (uint32_t v = own; v < all; v++) {
@@ -363,8 +369,8 @@ static void search_all(struct asv_finder *s, uint32_t own, uint32_t all)
  * anomaly has all its instances. */
 static void search_some(struct asv_finder *s, uint32_t own, uint32_t all, uint64_t most)
 {
-	for (uint32_t apart = 0; apart < all && s->looked < most && !s->found.failed; apart++)
-		for (uint32_t u = 0; u < own && s->looked < most; u++) {
+	for (uint32_t apart = 0; apart < all && s->looked < most && s->steps.given && !s->found.failed; apart++)
+		for (uint32_t u = 0; u < own && s->looked < most && s->steps.given; u++) {
 			uint32_t v = (u + apart) % all;
 			search_groups(s, v < own ? ORDER_A : ORDER_B, &s->groups[u], &s->groups[v]);
 			if (v >= own)
@@ -392,11 +398,14 @@ static uint32_t search_cells(struct asv_finder *s, uint32_t begin)
 	uint64_t classes = end - begin, pairs = classes * (classes + 2 * (uint64_t)(turned_end - turned));
 	uint32_t own = list_groups(s, begin, end, 0), all = list_groups(s, turned, turned_end, own);
 	s->looked = 0;
+	steps_begin(&s->steps, classes + turned_end - turned, 2 * (uint64_t)count);
 	/* Each pair of groups, and each pair of their classes. */
 	if (s->context->every || 2 * pairs <= most)
 		search_all(s, own, all);
 	else
 		search_some(s, own, all, most);
+	for (uint32_t u = 0; !s->steps.given && u < own; u++)
+		found_cut(&s->found, class_at(s, s->groups[u].begin)->key[UNIT_SITE1]);
 	s->pairs -= s->looked < s->pairs ? s->looked : s->pairs;
 	return end;
 }
@@ -408,12 +417,23 @@ enum rt_status asv_search(const struct search_context *c, struct anomaly_list *l
 	                       .por = c->por,
 	                       .exact = rt_trace_info(c->m->trace)->exact,
 	                       .found = {.context = c, .list = list},
-	                       .pairs = c->lazy->limits->of[LIMIT_ACCESS_PAIRS]};
+	                       .pairs = c->lazy->limits->of[LIMIT_ACCESS_PAIRS],
+	                       .steps = steps_of(c->lazy->limits)};
 	if (!c->m->region_count)
 		return RT_OK;
 	find_patterns(&s);
-	/* Beside instances there is twice as much, which reports take later. */
-	s.found.failed = !units_find(&s.units, c->m, c->every, 2 * c->lazy->memory);
+	/* Units take half of the steps; in bytes, too. Beside instances there is twice as much, which reports take
+	 * later. */
+	uint64_t half = s.steps.all / 2, room = 2 * c->lazy->memory;
+	struct units_bounds bounds = {.memory = c->every || (room && room < half) ? room : half, .steps = half};
+	s.steps.left = half;
+	s.found.failed = !units_find(&s.units, c->m, c->every, bounds);
+	if (bounds.memory == half) {
+		s.units.some |= s.units.full;
+		s.units.full = false;
+	}
+	limits_reach(c->lazy->limits, LIMIT_SEARCH_STEPS, s.units.some);
+	s.found.cut = s.units.some;
 	c->lazy->memory_reached |= s.units.full;
 	limits_reach(c->lazy->limits, c->every ? LIMIT_EVERY : LIMIT_ANOMALIES, s.units.full);
 	limits_reach(c->lazy->limits, LIMIT_REGION_ACCESSES, s.units.cut);

@@ -8,7 +8,8 @@
  * that agree in thread, locks and site. For a class of pairs and one of accesses, the e2s that fit a pair are a window
  * whose ends only move forward from pair to pair: counted in one sweep. An access that POR forces between e1 and e3, as
  * when a flag hands the work over and back, is intended to be there and is left out of the window. Where very many
- * classes meet at the same sites of a cell not all are combined, and the count is a lower bound.
+ * classes meet at the same sites of a cell, or LIMIT_SEARCH_STEPS is reached, not all are combined, and the count is a
+ * lower bound.
  *
  * Atomic accesses count like plain ones (two in a critical section are as little serializable), updates as writes.
  */
@@ -18,6 +19,7 @@
 #include "lib/search/classes.h"
 #include "lib/search/found.h"
 #include "lib/search/gap.h"
+#include "lib/search/steps.h"
 
 /* Numbers of a class of pairs and of a class of accesses; the first three identify the family. */
 enum { LOCAL_SITE1, LOCAL_SITE3, LOCAL_AGAIN, LOCAL_GAP, LOCAL_THREAD };
@@ -43,6 +45,7 @@ struct atomicity_finder {
 	bool exact;      /* the trace's order is exact; then what it shows occurred */
 	struct gaps gaps;
 	struct found_list found;
+	struct search_steps steps;
 	uint32_t *last, *last_cell; /* by thread: its last access to the cell of last_cell */
 	/* The current cell, and the pairs of the previous one. */
 	uint32_t cell;
@@ -235,7 +238,8 @@ static bool in_window(const struct pair_window *w, uint32_t i)
 
 static void offer(struct atomicity_finder *s, struct found *f, uint32_t e1, uint32_t e2, uint32_t e3)
 {
-	found_offer(&s->found, f, (uint32_t[]){e1, e2, e3}, s->exact && e1 < e2 && e2 < e3);
+	if (steps_take(&s->steps, 1))
+		found_offer(&s->found, f, (uint32_t[]){e1, e2, e3}, s->exact && e1 < e2 && e2 < e3);
 }
 
 /*
@@ -272,7 +276,7 @@ static void offer_some(struct atomicity_finder *s, struct found *f, const struct
 	for (size_t i = 0; i < sizeof at / sizeof *at; i++)
 		if (at[i] >= from && at[i] < to && in_window(w, at[i]))
 			offer(s, f, e1, e2s[at[i]], e3);
-	for (uint32_t i = from; i < to && !found_full(&s->found, f); i++)
+	for (uint32_t i = from; i < to && s->steps.given && !found_full(&s->found, f); i++)
 		if (in_window(w, i))
 			offer(s, f, e1, e2s[i], e3);
 }
@@ -319,9 +323,12 @@ static const struct pattern *triple_at(const struct atomicity_finder *s, const s
 	return s->triples[writes];
 }
 
-/* True if the locks let some access of the cell come between one of its pairs. */
+/* True if the locks let some access of the cell come between one of its pairs, or are too many to compare. */
 static bool any_admitted(const struct atomicity_finder *s)
 {
+	enum { COMPARED_MAX = 1 << 22 };
+	if ((uint64_t)s->local_locks.count * s->remote_locks.count > COMPARED_MAX)
+		return true;
 	for (uint32_t i = 0; i < s->local_locks.count; i++)
 		for (uint32_t j = 0; j < s->remote_locks.count; j++)
 			if (gaps_admit(&s->gaps, s->local_locks.items[i].key[0], s->remote_locks.items[j].key[0]))
@@ -349,9 +356,12 @@ static void search_families(struct atomicity_finder *s, const struct class *f1, 
 				found_cut(&s->found, f1->key[LOCAL_SITE1]);
 				return;
 			}
-			if (local->key[LOCAL_THREAD] != remote->key[REMOTE_THREAD] &&
-			    gaps_admit(&s->gaps, local->key[LOCAL_GAP], remote->key[REMOTE_LOCKSET]))
-				sweep(s, local, remote, p, &entry);
+			if (local->key[LOCAL_THREAD] == remote->key[REMOTE_THREAD] ||
+			    !gaps_admit(&s->gaps, local->key[LOCAL_GAP], remote->key[REMOTE_LOCKSET]))
+				continue;
+			if (!s->context->every && !steps_take(&s->steps, (uint64_t)local->count + remote->count))
+				return;
+			sweep(s, local, remote, p, &entry);
 		}
 }
 
@@ -368,9 +378,12 @@ static void search_cell(struct atomicity_finder *s)
 	if (!any_admitted(s))
 		return;
 	s->failed = !group_pairs(s);
+	steps_begin(&s->steps, s->m->cells[s->cell].count, model_entries(s->m));
 	for (uint32_t i = 0; i < s->local_families.count; i++)
 		for (uint32_t j = 0; j < s->remote_families.count && !s->failed; j++)
 			search_families(s, &s->local_families.items[i], &s->remote_families.items[j]);
+	for (uint32_t i = 0; !s->steps.given && i < s->local_families.count; i++)
+		found_cut(&s->found, s->local_families.items[i].key[LOCAL_SITE1]);
 }
 
 static bool prepare(struct atomicity_finder *s)
@@ -403,7 +416,8 @@ enum rt_status atomicity_search(const struct search_context *c, struct anomaly_l
 	                             .m = c->m,
 	                             .por = c->por,
 	                             .exact = rt_trace_info(c->m->trace)->exact,
-	                             .found = {.context = c, .list = list}};
+	                             .found = {.context = c, .list = list},
+	                             .steps = steps_of(c->lazy->limits)};
 	find_triples(&s);
 	if (!c->m->region_count)
 		return RT_OK;

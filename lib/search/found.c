@@ -400,7 +400,7 @@ static bool add(const struct found_list *l, const struct found *f)
 	const uint32_t *first = f->rank != FOUND_UNRANKED ? f->best
 	                        : f->instances.count      ? f->instances.events
 	                                                  : f->excluded;
-	bool partial = f->partial || is_cut(l, f), all = !f->once && !partial && !found_full(l, f);
+	bool partial = l->cut || f->partial || is_cut(l, f), all = !f->once && !partial && !found_full(l, f);
 	/* Those that share several cells were counted at each of these. */
 	uint64_t count = all && !f->uncounted ? f->instances.count + f->ruled_out : f->count;
 	struct anomaly a = anomaly_of(l, f->key.pattern, first, count, f->rank);

@@ -42,6 +42,7 @@ struct found_list {
 		uint32_t event, clock;
 	} asked[ANOMALY_EVENTS_MAX];
 	struct found_cut *cuts;
+	bool cut;          /* tuples of any entry may have been left out, as if found_partial were called of each */
 	uint64_t unfolded; /* number of tuples that --every listed */
 	bool full;         /* failed, since as many are listed as may be */
 	bool failed;       /* no memory, or too many tuples to list */

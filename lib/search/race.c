@@ -12,13 +12,15 @@
  * A cell with many classes may have a race at nearly each pair of source positions. Then LIMIT_RACES_OF_CELL of them
  * are enough: first those of accesses that are next to each other in the cell, which are likely to be seen in the
  * recorded run; then some of each two families, spread over their classes. How many pairs of families and classes are
- * looked at for them is bounded as well: half of what is left of LIMIT_ACCESS_PAIRS, and PAIRS_AN_ACCESS in any case.
+ * looked at for them is bounded as well: half of what is left of LIMIT_ACCESS_PAIRS, and PAIRS_AN_ACCESS in any case;
+ * and so are the accesses that are swept for them, by LIMIT_SEARCH_STEPS.
  */
 #include "lib/base/set.h"
 #include "lib/base/vec.h"
 #include "lib/search/classes.h"
 #include "lib/search/found.h"
 #include "lib/search/sample.h"
+#include "lib/search/steps.h"
 
 /* Numbers of a class and of a family. Classes of a family agree in all but the site, and in that do the same kind of
  * access. starts: the cell is the first one of the events. */
@@ -61,10 +63,11 @@ struct race_finder {
 	uint32_t access_capacity, member_capacity;
 	/* If it has many classes: */
 	bool bounded;
-	uint32_t left;          /* number of further races wanted of it */
-	uint32_t sweeps;        /* pairs of classes that may be swept for them */
-	uint64_t pairs;         /* pairs of families and classes that may be looked at */
-	uint64_t all_pairs;     /* those left for all cells */
+	uint32_t left;      /* number of further races wanted of it */
+	uint32_t sweeps;    /* pairs of classes that may be swept for them */
+	uint64_t pairs;     /* pairs of families and classes that may be looked at */
+	uint64_t all_pairs; /* those left for all cells */
+	struct search_steps steps;
 	struct set done;        /* pairs of classes, k1 << 32 | k2 */
 	struct found **touched; /* the cell's races, some more than once */
 	uint32_t touched_count, touched_capacity;
@@ -320,6 +323,8 @@ static void search_classes(struct race_finder *s, const struct class *k1, const 
 	uint32_t first2 = s->members[k2->first], last2 = s->members[k2->first + k2->count - 1];
 	if (s->members[k1->first] > last2 || all_ordered(s, last1, first2))
 		return;
+	if (s->bounded && !steps_take(&s->steps, (uint64_t)k1->count + k2->count))
+		return;
 	const struct pattern *pattern = pattern_of(m->sites[k1->key[SITE]].op, m->sites[k2->key[SITE]].op);
 	struct sweep sweep = sweep_classes(s, k1, k2, pattern);
 	if (sweep.count)
@@ -360,7 +365,7 @@ static bool search_once(struct race_finder *s, uint32_t k1, uint32_t k2)
 		return true;
 	search_classes(s, &s->classes.items[k1], &s->classes.items[k2]);
 	s->sweeps--;
-	return s->left && s->sweeps && !s->failed && !s->found.failed;
+	return s->left && s->sweeps && s->steps.given && !s->failed && !s->found.failed;
 }
 
 static bool may_race_in(const struct race_finder *s, const struct class *k1, const struct class *k2)
@@ -452,6 +457,7 @@ static void search_some(struct race_finder *s, uint32_t count)
 	uint64_t least = (uint64_t)PAIRS_AN_ACCESS * count, given = s->all_pairs / 2 > least ? s->all_pairs / 2 : least;
 	s->pairs = given;
 	s->touched_count = 0;
+	steps_begin(&s->steps, count, model_entries(s->m));
 	/* Fairly first; then the rest, as far as there is room for it. */
 	bool all = search_neighbours(s, count) && search_spread(s, true) && search_spread(s, false);
 	s->bounded = false;
@@ -460,7 +466,10 @@ static void search_some(struct race_finder *s, uint32_t count)
 	if (all)
 		return;
 	s->context->lazy->memory_reached |= !s->sweeps && most_sweeps(s->context) < SWEEPS_MAX;
-	limits_reach(s->context->lazy->limits, s->left ? LIMIT_ACCESS_PAIRS : LIMIT_RACES_OF_CELL, true);
+	for (uint32_t i = 0; !s->steps.given && i < s->classes.count; i++)
+		found_cut(&s->found, s->classes.items[i].key[SITE]);
+	if (s->steps.given || !s->left)
+		limits_reach(s->context->lazy->limits, s->left ? LIMIT_ACCESS_PAIRS : LIMIT_RACES_OF_CELL, true);
 	for (uint32_t i = 0; i < s->touched_count; i++)
 		found_partial(s->touched[i]);
 }
@@ -509,7 +518,8 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 	                        .m = c->m,
 	                        .found = {.context = c, .list = list},
 	                        .known = calloc((size_t)1 << KNOWN_BITS, sizeof *s.known),
-	                        .all_pairs = c->lazy->limits->of[LIMIT_ACCESS_PAIRS]};
+	                        .all_pairs = c->lazy->limits->of[LIMIT_ACCESS_PAIRS],
+	                        .steps = steps_of(c->lazy->limits)};
 	s.failed = !s.known;
 	for (uint32_t cell = 0; cell < c->m->cell_count && !s.failed && !s.found.failed; cell++) {
 		if (c->m->cells[cell].count < 2 || is_guarded(c->m, cell))

@@ -3,6 +3,8 @@
 
 #include "lib/anomaly/limit.h"
 #include "lib/base/vec.h"
+#include "lib/search/contested.h"
+#include "lib/search/region_sample.h"
 
 #include <assert.h>
 #include <endian.h>
@@ -12,22 +14,13 @@ enum { SINGLE = 64 };
 /* Of a region, the first EARLY and the latest RECENT different (cell, site)s are combined with later ones. */
 enum { EARLY = 16, RECENT = LIMIT_REGION_ACCESSES_MAX - EARLY, CELLS_OF_ACCESS = 16 };
 
-enum { FAMILY_CORE, FAMILY_WRITES };
-
-/* A contested access; its thread's POR epoch. */
-struct unit_access {
-	uint32_t event, epoch;
-};
-
 /*
- * The thread that has units on a pair of cells, by which of the cells they write: a thread + 1, NOBODY or SEVERAL. For
- * most units no other thread has one that conflicts on both cells (9 of 10 in SQLite); they are never created.
+ * The threads that have units on a pair of cells, by which of the cells they write (see threads_with). For most units
+ * no other thread has one that conflicts on both cells (9 of 10 in SQLite); they are never created.
  */
 enum { WRITES_ONE = 1, WRITES_OTHER = 2, WRITES_BOTH = 3 };
 enum { PAIRS_MIN = 1 << 10, PAIRS_FIRST = 1 << 20, PAIRS_MAX = 1 << 25, PAIRS_OF_ACCESS = 8 };
 enum { SPARSE = 4, PAIRS_GROW = 8, PAIRS_PART = 8 }; /* PART: of the memory */
-#define NOBODY 0
-#define SEVERAL UINT32_MAX
 struct unit_pair {
 	uint32_t threads[WRITES_BOTH + 1];
 };
@@ -42,15 +35,13 @@ struct unit_finder {
 	const struct model *m;
 	struct units *out;
 	bool each, failed;
-	uint64_t memory;    /* see units_find */
-	bool left_out;      /* not all pairs of the current region were combined */
-	uint32_t *core;     /* by region: a lockset held from its first to its last access, and one held all through */
-	uint8_t *contested; /* by event, bits */
-	uint8_t *contested_cells;     /* by cell, bits */
-	struct classes families;      /* of the current cell; see contest_cell */
-	uint32_t *region_first;       /* by region: where its accesses begin; one more at the end */
-	struct unit_access *accesses; /* region by region */
-	uint32_t *last_unit;          /* by class: its newest unit */
+	struct units_bounds bounds;
+	struct region_sample sample;
+	uint64_t left; /* steps of the current region */
+	bool left_out; /* not all pairs of the current region were combined */
+	struct contested contested;
+	struct region_accesses accesses; /* contested ones */
+	uint32_t *last_unit;             /* by class: its newest unit */
 	uint32_t last_capacity, unit_capacity;
 	struct unit_recent recent[EARLY + RECENT];
 	uint32_t recent_count;
@@ -58,122 +49,6 @@ struct unit_finder {
 	uint32_t pair_mask, pairs_used;
 	bool noting; /* pairs are recorded, no units are created yet */
 };
-
-static bool bit(const uint8_t *bits, uint32_t i)
-{
-	return bits[i / 8] >> i % 8 & 1;
-}
-
-static void set_bit(uint8_t *bits, uint32_t i)
-{
-	bits[i / 8] |= (uint8_t)(1u << i % 8);
-}
-
-static uint32_t region_of(const struct model *m, uint32_t e)
-{
-	return m->segments[m->events[e].segment].region;
-}
-
-static bool find_cores(struct unit_finder *f)
-{
-	const struct model *m = f->m;
-	uint32_t *first = malloc(((size_t)m->region_count + 1) * sizeof *first);
-	uint32_t *last = f->core = malloc(((size_t)m->region_count + 1) * sizeof *last);
-	if (!first || !last) {
-		free(first);
-		return false;
-	}
-	memset(first, 0xff, ((size_t)m->region_count + 1) * sizeof *first);
-	for (uint32_t e = 0; e < m->event_count; e++) {
-		uint32_t region = region_of(m, e);
-		if (region == MODEL_NONE || !rt_op_is_access(model_op(m, e)))
-			continue;
-		if (first[region] == MODEL_NONE)
-			first[region] = e;
-		last[region] = e;
-	}
-	for (uint32_t r = 0; r < m->region_count; r++)
-		f->core[r] = first[r] == MODEL_NONE
-		                 ? 0
-		                 : gaps_core(&f->out->gaps, gaps_between(&f->out->gaps, first[r], last[r]));
-	free(first);
-	return !f->out->gaps.failed;
-}
-
-/* Threads as above: more of them beside some. */
-static uint32_t threads_with(uint32_t threads, uint32_t more)
-{
-	return threads == NOBODY || threads == more ? more : more == NOBODY ? threads : SEVERAL;
-}
-
-/* The accesses of the cell in regions that agree in their core and in whether they write; made if absent. */
-static struct class *family_of(struct unit_finder *f, uint32_t e)
-{
-	uint32_t key[CLASS_KEY] = {
-	    [FAMILY_CORE] = f->core[region_of(f->m, e)], [FAMILY_WRITES] = rt_op_writes(model_op(f->m, e)) != 0};
-	uint32_t index = classes_index(&f->families, key); /* before items, which it may move */
-	return &f->families.items[index];
-}
-
-/* Of each family, the threads that have accesses of families that contend with it, as `next`. Its own are `first`. */
-static void meet_families(struct unit_finder *f)
-{
-	for (uint32_t i = 0; i < f->families.count; i++)
-		for (uint32_t j = i; j < f->families.count; j++) {
-			struct class *x = &f->families.items[i], *y = &f->families.items[j];
-			if ((!x->key[FAMILY_WRITES] && !y->key[FAMILY_WRITES]) ||
-			    model_locksets_exclude(f->m, x->key[FAMILY_CORE], y->key[FAMILY_CORE]))
-				continue;
-			x->next = threads_with(x->next, y->first);
-			y->next = threads_with(y->next, x->first);
-		}
-}
-
-/*
- * The regions whose accesses of the cell another thread's region contests. Families have no thread: there may be many
- * more threads than sets of locks.
- */
-static bool contest_cell(struct unit_finder *f, uint32_t cell)
-{
-	const struct model *m = f->m;
-	const uint32_t *events = &m->cell_events[m->cells[cell].first];
-	uint32_t n = m->cells[cell].count;
-	classes_clear(&f->families);
-	for (uint32_t i = 0; i < n; i++) {
-		if (region_of(m, events[i]) == MODEL_NONE)
-			continue;
-		struct class *family = family_of(f, events[i]);
-		if (f->families.failed)
-			return false;
-		if (!family->count++)
-			family->first = family->next = NOBODY;
-		family->first = threads_with(family->first, model_thread_of(m, events[i]) + 1);
-	}
-	meet_families(f);
-	for (uint32_t i = 0; i < n; i++) {
-		if (region_of(m, events[i]) == MODEL_NONE)
-			continue;
-		uint32_t met = family_of(f, events[i])->next;
-		if (met != NOBODY && met != model_thread_of(m, events[i]) + 1) {
-			set_bit(f->contested_cells, cell);
-			set_bit(f->contested, events[i]);
-		}
-	}
-	return true;
-}
-
-static bool contest_all(struct unit_finder *f)
-{
-	const struct model *m = f->m;
-	f->contested = calloc((size_t)m->event_count / 8 + 1, 1);
-	f->contested_cells = calloc((size_t)m->cell_count / 8 + 1, 1);
-	if (!f->contested || !f->contested_cells || !find_cores(f))
-		return false;
-	for (uint32_t cell = 0; cell < m->cell_count; cell++)
-		if (!contest_cell(f, cell))
-			return false;
-	return true;
-}
 
 /* True if the event begins another POR epoch of its thread. */
 static bool begins_epoch(unsigned op)
@@ -197,31 +72,32 @@ static bool sort_by_region(struct unit_finder *f)
 {
 	const struct model *m = f->m;
 	uint32_t *epoch = calloc((size_t)m->thread_count + 1, sizeof *epoch), sum = 0;
-	f->region_first = calloc((size_t)m->region_count + 2, sizeof *f->region_first);
-	if (epoch && f->region_first) {
+	f->accesses.first = calloc((size_t)m->region_count + 2, sizeof *f->accesses.first);
+	if (epoch && f->accesses.first) {
 		for (uint32_t e = 0; e < m->event_count; e++)
-			if (bit(f->contested, e))
-				f->region_first[region_of(m, e) + 2]++;
+			if (contested_has(f->contested.events, e))
+				f->accesses.first[contested_region(m, e) + 2]++;
 		for (uint32_t r = 0; r < m->region_count; r++)
-			sum = f->region_first[r + 2] += sum;
-		f->accesses = malloc(((size_t)sum + 1) * sizeof *f->accesses);
+			sum = f->accesses.first[r + 2] += sum;
+		f->accesses.items = malloc(((size_t)sum + 1) * sizeof *f->accesses.items);
 	}
-	for (uint32_t e = 0; f->accesses && e < m->event_count; e++) {
+	for (uint32_t e = 0; f->accesses.items && e < m->event_count; e++) {
 		uint32_t thread = model_thread_of(m, e);
 		epoch[thread] += begins_epoch(model_op(m, e)) ? 1u : 0;
-		if (bit(f->contested, e))
-			f->accesses[f->region_first[region_of(m, e) + 1]++] = (struct unit_access){e, epoch[thread]};
+		if (contested_has(f->contested.events, e))
+			f->accesses.items[f->accesses.first[contested_region(m, e) + 1]++] =
+			    (struct region_access){e, epoch[thread]};
 		epoch[thread] += rt_op_is_atomic(model_op(m, e)) ? 1u : 0;
 	}
 	free(epoch);
-	return f->accesses;
+	return f->accesses.items;
 }
 
 /* A table of pairs, in which none is recorded. */
 static bool pairs_create(struct unit_finder *f, uint32_t n)
 {
 	free(f->pairs);
-	f->pairs = calloc(n, sizeof *f->pairs); /* NOBODY */
+	f->pairs = calloc(n, sizeof *f->pairs); /* THREADS_NONE */
 	f->pair_mask = n - 1;
 	f->pairs_used = 0;
 	return f->pairs;
@@ -236,7 +112,7 @@ static uint32_t pairs_needed(const struct unit_finder *f)
 	uint32_t n = f->pair_mask + 1, larger = n < PAIRS_MAX / PAIRS_GROW ? n * PAIRS_GROW : PAIRS_MAX;
 	if (f->pairs_used <= n / SPARSE || n == PAIRS_MAX)
 		return 0;
-	return f->memory && larger * sizeof *f->pairs > f->memory / PAIRS_PART ? 0 : larger;
+	return f->bounds.memory && larger * sizeof *f->pairs > f->bounds.memory / PAIRS_PART ? 0 : larger;
 }
 
 static struct unit_pair *pair_of(const struct unit_finder *f, const struct unit_recent *a, const struct unit_recent *b,
@@ -259,7 +135,7 @@ static void note_pair(struct unit_finder *f, const struct unit_recent *a, const 
 	uint32_t *thread = &p->threads[writes], own = model_thread_of(f->m, a->event) + 1;
 	f->pairs_used += !p->threads[0] && !p->threads[1] && !p->threads[2] && !p->threads[3];
 	if (*thread != own)
-		*thread = *thread == NOBODY ? own : SEVERAL;
+		*thread = *thread == THREADS_NONE ? own : THREADS_SEVERAL;
 }
 
 /* True if two threads have units, one of them like this, that conflict on both cells. */
@@ -269,8 +145,8 @@ static bool is_met(const struct unit_finder *f, const struct unit_recent *a, con
 	const struct unit_pair *p = pair_of(f, a, b, &writes);
 	uint32_t thread = p->threads[writes];
 	for (unsigned other = 0; other <= WRITES_BOTH; other++)
-		if ((writes | other) == WRITES_BOTH && p->threads[other] != NOBODY &&
-		    (thread == SEVERAL || thread != p->threads[other]))
+		if ((writes | other) == WRITES_BOTH && p->threads[other] != THREADS_NONE &&
+		    (thread == THREADS_SEVERAL || thread != p->threads[other]))
 			return true;
 	return false;
 }
@@ -280,9 +156,9 @@ static bool is_full(const struct unit_finder *f)
 {
 	enum { A_PLACE = 32 }; /* of a class: in the table, and while it is sorted */
 	const struct units *u = f->out;
-	return f->memory && 2 * (uint64_t)u->count * sizeof *u->items +
-	                            u->classes.count * (2 * (uint64_t)sizeof *u->classes.items + A_PLACE) >
-	                        f->memory;
+	return f->bounds.memory && 2 * (uint64_t)u->count * sizeof *u->items +
+	                                   u->classes.count * (2 * (uint64_t)sizeof *u->classes.items + A_PLACE) >
+	                               f->bounds.memory;
 }
 
 /* Adds a unit, or counts it with the last one of its class. While pairs are recorded, only records it. */
@@ -348,6 +224,7 @@ static struct unit_recent *recent_find(struct unit_finder *f, const struct unit_
 static void combine(struct unit_finder *f, const struct unit_recent *b)
 {
 	const struct unit_recent *own = recent_find(f, b);
+	f->left -= f->recent_count < f->left ? f->recent_count : f->left;
 	for (uint32_t i = 0; i < f->recent_count && !f->failed; i++) {
 		const struct unit_recent *a = &f->recent[i];
 		bool near = !own || a->event >= own->event;
@@ -379,14 +256,14 @@ static void remember(struct unit_finder *f, const struct unit_recent *b)
 }
 
 /* Calls add for each of the contested cells of an access. */
-static void each_cell(struct unit_finder *f, const struct unit_access *x,
+static void each_cell(struct unit_finder *f, const struct region_access *x,
                       void (*add)(struct unit_finder *, const struct unit_recent *))
 {
 	const struct model *m = f->m;
 	const struct model_event *e = &m->events[x->event];
 	uint32_t cells = m->sites[e->site].cells;
 	for (uint32_t i = 0, n = 0; i < cells && !f->failed; i++)
-		if (bit(f->contested_cells, e->object + i)) {
+		if (contested_has(f->contested.cells, e->object + i)) {
 			if (n++ == CELLS_OF_ACCESS) {
 				f->out->cut = true;
 				break;
@@ -396,10 +273,10 @@ static void each_cell(struct unit_finder *f, const struct unit_access *x,
 }
 
 /* True if an access like one of the two, in its cell and at its site, is between them. */
-static bool is_far(const struct model *m, const struct unit_access *x, const struct unit_access *y,
+static bool is_far(const struct model *m, const struct region_access *x, const struct region_access *y,
                    const struct unit_recent *a, const struct unit_recent *b)
 {
-	for (const struct unit_access *z = x + 1; z < y; z++) {
+	for (const struct region_access *z = x + 1; z < y; z++) {
 		const struct model_event *e = &m->events[z->event];
 		uint32_t end = e->object + m->sites[e->site].cells;
 		if ((e->site == a->site && a->cell >= e->object && a->cell < end) ||
@@ -410,7 +287,7 @@ static bool is_far(const struct model *m, const struct unit_access *x, const str
 }
 
 /* Makes units of two accesses: all, or only distant ones. */
-static void combine_two(struct unit_finder *f, const struct unit_access *x, const struct unit_access *y)
+static void combine_two(struct unit_finder *f, const struct region_access *x, const struct region_access *y)
 {
 	const struct model *m = f->m;
 	const struct model_event *e1 = &m->events[x->event], *e2 = &m->events[y->event];
@@ -419,28 +296,31 @@ static void combine_two(struct unit_finder *f, const struct unit_access *x, cons
 		for (uint32_t j = 0; j < n2 && !f->failed; j++) {
 			struct unit_recent a = {e1->object + i, e1->site, x->event, x->epoch, false},
 			                   b = {e2->object + j, e2->site, y->event, y->epoch, false};
-			if (a.cell != b.cell && bit(f->contested_cells, a.cell) && bit(f->contested_cells, b.cell) &&
-			    (f->each || is_far(m, x, y, &a, &b)))
+			if (a.cell != b.cell && contested_has(f->contested.cells, a.cell) &&
+			    contested_has(f->contested.cells, b.cell) && (f->each || is_far(m, x, y, &a, &b)))
 				add_unit(f, &a, &b, !f->each);
 		}
 }
 
 /* Every pair of accesses of a region. */
-static void combine_all(struct unit_finder *f, const struct unit_access *from, const struct unit_access *to)
+static void combine_all(struct unit_finder *f, const struct region_access *from, const struct region_access *to)
 {
-	for (const struct unit_access *y = from; y < to; y++)
-		for (const struct unit_access *x = from; x < y && !f->failed && !f->out->full; x++)
+	for (const struct region_access *y = from; y < to; y++)
+		for (const struct region_access *x = from; x < y && !f->failed && !f->out->full; x++)
 			combine_two(f, x, y);
 }
 
 static void each_region(struct unit_finder *f)
 {
 	for (uint32_t r = 0; r < f->m->region_count && !f->failed && !f->out->full; r++) {
-		const struct unit_access *from = &f->accesses[f->region_first[r]],
-		                         *to = &f->accesses[f->region_first[r + 1]];
+		const struct region_access *from = &f->accesses.items[f->accesses.first[r]],
+		                           *to = &f->accesses.items[f->accesses.first[r + 1]];
 		f->recent_count = 0;
 		f->left_out = f->each;
-		for (const struct unit_access *x = from; !f->each && to - from > 1 && x < to; x++) {
+		f->left = f->sample.most;
+		if (!region_sample_has(&f->sample, r))
+			continue;
+		for (const struct region_access *x = from; !f->each && to - from > 1 && x < to && f->left; x++) {
 			each_cell(f, x, combine);
 			each_cell(f, x, remember);
 		}
@@ -454,7 +334,7 @@ static void each_region(struct unit_finder *f)
 /* Records which threads have units on a pair of cells, in a table that is as large as the pairs need. */
 static bool note_pairs(struct unit_finder *f)
 {
-	uint32_t accesses = f->region_first[f->m->region_count], n = PAIRS_MIN;
+	uint32_t accesses = f->accesses.first[f->m->region_count], n = PAIRS_MIN;
 	while (n < PAIRS_FIRST && n / PAIRS_OF_ACCESS < accesses)
 		n *= 2;
 	f->noting = true;
@@ -469,12 +349,39 @@ static bool note_pairs(struct unit_finder *f)
 	return ok;
 }
 
+/* Draws the regions that have units: those of a number of steps at most. */
+static bool draw(struct unit_finder *f, uint64_t steps)
+{
+	bool ok = region_sample_draw(&f->sample, f->m, &f->accesses, LIMIT_REGION_ACCESSES_MAX, steps);
+	f->out->some |= f->sample.partial;
+	return ok;
+}
+
+static void drop_units(struct units *u)
+{
+	classes_release(&u->classes);
+	u->count = 0;
+}
+
+/* Where there is no memory for the units of all regions, finds those of fewer, spread over the trace. */
 static bool find_units(struct unit_finder *f)
 {
-	if (!note_pairs(f))
-		return false;
-	each_region(f);
-	return !f->failed;
+	enum { PASSES = 4, FEWER = 4, FEWEST = 1 << 16 };
+	uint64_t steps = f->each ? UINT64_MAX : f->bounds.steps / PASSES;
+	bool ok = draw(f, steps) && note_pairs(f), full = false;
+	while (ok) {
+		f->out->full = false;
+		each_region(f);
+		full |= f->out->full;
+		ok = !f->failed;
+		if (!ok || !f->out->full || f->each || steps < FEWEST)
+			break;
+		drop_units(f->out);
+		steps = (steps < f->sample.all ? steps : f->sample.all) / FEWER;
+		ok = draw(f, steps);
+	}
+	f->out->full = full;
+	return ok;
 }
 
 /* Sort key of classes: their cells, which mostly decide, beside the place of the rest. */
@@ -556,17 +463,16 @@ static bool sort_units(struct units *u)
 	return ok;
 }
 
-bool units_find(struct units *u, const struct model *m, bool each, uint64_t memory)
+bool units_find(struct units *u, const struct model *m, bool each, struct units_bounds bounds)
 {
-	struct unit_finder f = {.m = m, .out = u, .each = each, .memory = memory};
+	struct unit_finder f = {.m = m, .out = u, .each = each, .bounds = bounds};
 	*u = (struct units){0};
-	bool ok = gaps_init(&u->gaps, m) && contest_all(&f) && sort_by_region(&f) && find_units(&f) && sort_units(u);
-	free(f.core);
-	free(f.contested);
-	free(f.contested_cells);
-	classes_release(&f.families);
-	free(f.region_first);
-	free(f.accesses);
+	bool ok = gaps_init(&u->gaps, m) && contested_find(&f.contested, m, &u->gaps) && sort_by_region(&f) &&
+	          find_units(&f) && sort_units(u);
+	contested_release(&f.contested);
+	free(f.accesses.first);
+	free(f.accesses.items);
+	region_sample_release(&f.sample);
 	free(f.last_unit);
 	free(f.pairs);
 	return ok;

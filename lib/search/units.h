@@ -34,15 +34,22 @@ struct units {
 	struct gaps gaps;
 	bool cut;  /* a region had more accesses than LIMIT_REGION_ACCESSES_MAX, and not all pairs of them are units */
 	bool full; /* there was no memory for more of them */
+	bool some; /* not all regions have units, or not all of each */
+};
+
+/* What they may take; units beyond are left out. */
+struct units_bounds {
+	uint64_t memory; /* bytes; 0: there is no bound */
+	uint64_t steps;  /* combinations of accesses, unless each is a unit */
 };
 
 /*
  * Finds them. each: every pair of accesses of a region is a unit. Otherwise every pair of a region with few accesses;
  * in a larger one only the nearest of those that agree in cells and sites, and with very many cells not all of these.
- * memory: bytes that they may take; units beyond are left out (cut). 0: there is no bound. False without memory. The
- * caller releases it in any case.
+ * Where all regions would take too many steps or too much memory, some have units (region_sample.h). False without
+ * memory. The caller releases it in any case.
  */
-bool units_find(struct units *u, const struct model *m, bool each, uint64_t memory);
+bool units_find(struct units *u, const struct model *m, bool each, struct units_bounds bounds);
 void units_release(struct units *u);
 
 #endif

@@ -28,6 +28,19 @@ holds '.summary.race.observed == 1 and .limits.access_pairs.hit'
 awk 'BEGIN { n = 20000; for (i = 1; i <= n; i++) print "T0|fork(T" i ")|1"; for (i = 1; i <= n; i++) print "T" i "|w(x)|" i + 1 }' >places.std
 bounded 1 1000 analyze --kinds race --format json places.std
 holds '.summary.race.observed == 1000 and .limits.races_of_cell.hit'
+# With few steps the searches end early and say so; what the rest of the trace shows is found.
+awk 'BEGIN {
+	for (i = 0; i < 4000; i++) for (t = 1; t <= 2; t++) {
+		print "T" t "|acq(L" t ")|1"
+		for (x = 0; x < 4; x++) print "T" t "|" ((i + x) % 2 ? "w" : "r") "(x" x ")|" 10 * i % 700 + x
+		print "T" t "|rel(L" t ")|2"
+	}
+	print "T1|w(y)|7"; print "T2|w(y)|8"
+}' >steps.std
+run 1 analyze --format json --limit search_steps=100000 steps.std
+holds '.limits.search_steps == {bound: 100000, hit: true} and .summary.asv.refuted == 0 and .summary.atomicity.refuted == 0'
+holds '[.anomalies[] | select(.kind == "race") | [.events[].source.line] | sort] | index([[7, 8]])'
+holds '.anomalies | map(.kind) | unique == ["asv", "race"]'
 # Many cells of many positions. No prover is asked: there is nothing of interest in the proofs of all of them.
 awk 'BEGIN { for (x = 0; x < 26; x++) for (i = 1; i <= 500; i++) print "T" i % 2 "|w(x" x ")|" 500 * x + i }' >cells.std
 bounded 1 1000 analyze --kinds race --orders hb --only-orders --format json cells.std
