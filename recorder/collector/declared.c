@@ -20,7 +20,6 @@ enum {
 struct declared_name {
 	UT_hash_handle hh;
 	const char *type; /* of libdw's, as long as the debug information */
-	unsigned length;
 	char key[];
 };
 
@@ -53,29 +52,43 @@ static bool first_time(struct declared *d, const void *key, size_t n)
 	return false;
 }
 
-static void add_name(struct declared *d, enum rt_declared_kind kind, const char *of, const char *name, const char *type)
+/* The key of a name, with its length; 0: it is too long. */
+static size_t key_of(enum rt_declared_kind kind, const char *of, const char *name, char key[TEXT_MAX])
 {
-	char key[TEXT_MAX];
 	size_t a = strlen(of) + 1, b = strlen(name) + 1, n = 1 + a + b;
-	struct declared_name *known;
-	if (n > sizeof key || d->failed)
-		return;
+	if (n > TEXT_MAX)
+		return 0;
 	key[0] = (char)kind;
 	memcpy(key + 1, of, a);
 	memcpy(key + 1 + a, name, b);
-	HASH_FIND(hh, d->names, key, (unsigned)n, known);
-	if (known) {
+	return n;
+}
+
+static struct declared_name *find(const struct declared *d, enum rt_declared_kind kind, const char *of,
+                                  const char *name)
+{
+	char key[TEXT_MAX];
+	size_t n = key_of(kind, of, name, key);
+	struct declared_name *known = NULL;
+	if (n)
+		HASH_FIND(hh, d->names, key, (unsigned)n, known);
+	return known;
+}
+
+static void add_name(struct declared *d, enum rt_declared_kind kind, const char *of, const char *name, const char *type)
+{
+	char key[TEXT_MAX];
+	size_t n = key_of(kind, of, name, key);
+	struct declared_name *known = find(d, kind, of, name);
+	if (known)
 		known->type = strcmp(known->type, type) ? "" : known->type;
-		return;
-	}
-	if (HASH_COUNT(d->names) >= NAMES_MAX)
+	if (known || !n || d->failed || HASH_COUNT(d->names) >= NAMES_MAX)
 		return;
 	known = malloc(sizeof *known + n);
 	d->failed |= !known;
 	if (!known)
 		return;
 	known->type = type;
-	known->length = (unsigned)n;
 	memcpy(known->key, key, n);
 	HASH_ADD_KEYPTR(hh, d->names, known->key, (unsigned)n, known);
 	if (HASH_ADDED(known))
@@ -224,6 +237,23 @@ void declared_add(struct declared *d, struct debug_unit *unit, uint32_t scope, c
 		add_globals(d, unit);
 }
 
+/* True if it tells something: members are there or not, others have a class, but for a variable that hides a member of
+ * the function's object. */
+static bool tells(const struct declared *d, const struct declared_name *n, const char *of, const char *name)
+{
+	enum { ABOVE_MAX = 8 };
+	if (n->key[0] == RT_DECLARED_MEMBER || *n->type)
+		return true;
+	const struct declared_name *class =
+	    n->key[0] == RT_DECLARED_LOCAL ? find(d, RT_DECLARED_LOCAL, of, "this") : NULL;
+	for (unsigned i = 0; class && *class->type && i < ABOVE_MAX; i++) {
+		if (find(d, RT_DECLARED_MEMBER, class->type, name))
+			return true;
+		class = find(d, RT_DECLARED_MEMBER, class->type, "");
+	}
+	return false;
+}
+
 enum rt_status declared_write(const struct declared *d, struct rt_writer *w, struct rt_error *err)
 {
 	enum rt_status status =
@@ -231,7 +261,8 @@ enum rt_status declared_write(const struct declared *d, struct rt_writer *w, str
 	for (const struct declared_name *n = d->names; n && !status; n = n->hh.next) {
 		const char *of = n->key + 1, *name = of + strlen(of) + 1;
 		const struct rt_declared declared = {(enum rt_declared_kind)n->key[0], of, name, n->type};
-		status = rt_writer_declared(w, &declared, err);
+		if (tells(d, n, of, name))
+			status = rt_writer_declared(w, &declared, err);
 	}
 	return status;
 }
