@@ -60,6 +60,11 @@ const struct limit_info limit_infos[LIMITS] = {
     [LIMIT_BUILT_EVENTS_TOTAL] = {"built_events_total", 100000000, "events", LIMIT,
                                   "events of schedules that are built in one go",
                                   "Further candidates get no schedule that is built without a search", true},
+    [LIMIT_JUDGED_EVENTS_TOTAL] = {"judged_events_total", 500000000, "events", LIMIT,
+                                   "events of schedules of stamped traces that are judged",
+                                   "Further observed anomalies of a stamped trace have no schedule in the report, and "
+                                   "further candidates stay predicted or conditional",
+                                   true},
     [LIMIT_OBSERVED_STEPS_TOTAL] = {"observed_steps_total", 25000000, "steps", LIMIT,
                                     "steps of schedules of what was observed",
                                     "Further observed anomalies have no schedule in the report", true},

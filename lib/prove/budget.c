@@ -28,10 +28,22 @@ bool budget_takes_observed(struct provers *p, const struct goal *goal, uint32_t 
 {
 	*steps = turns_before(p->m, goal);
 	p->counts.observed_exhausted |= p->counts.observed_steps + *steps > bound(p, LIMIT_OBSERVED_STEPS_TOTAL);
-	if (p->counts.observed_exhausted)
+	if (p->counts.observed_exhausted || p->counts.judged_exhausted)
 		return false;
 	p->counts.observed_steps += *steps;
 	return true;
+}
+
+bool budget_judges(const struct provers *p)
+{
+	return !p->counts.judged_exhausted;
+}
+
+void budget_judge(struct provers *p, const struct schedule *s)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		p->counts.judged += s->steps[i].to - s->steps[i].from + UINT64_C(1);
+	p->counts.judged_exhausted |= p->counts.judged >= bound(p, LIMIT_JUDGED_EVENTS_TOTAL);
 }
 
 static uint64_t total(const struct provers *p)
@@ -84,6 +96,7 @@ static bool spent_as_much(const struct prove_counts *c, const struct prove_count
 	return c->spent == copy->spent && c->settle_spent == copy->settle_spent &&
 	       c->pecan_spent == copy->pecan_spent && c->free_spent == copy->free_spent &&
 	       c->observed_steps == copy->observed_steps && c->exhausted == copy->exhausted &&
+	       c->judged == copy->judged && c->judged_exhausted == copy->judged_exhausted &&
 	       c->settle_exhausted == copy->settle_exhausted && c->pecan_exhausted == copy->pecan_exhausted &&
 	       c->free_exhausted == copy->free_exhausted && c->observed_exhausted == copy->observed_exhausted;
 }
@@ -94,13 +107,14 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	const uint64_t room = bound(p, LIMIT_SEARCH_EVENTS);
 	uint64_t spent = after->spent - before->spent, settled = after->settle_spent - before->settle_spent;
 	uint64_t pecan = after->pecan_spent - before->pecan_spent, freed = after->free_spent - before->free_spent;
-	uint64_t observed = after->observed_steps - before->observed_steps;
+	uint64_t observed = after->observed_steps - before->observed_steps, judged = after->judged - before->judged;
 	if (spent_as_much(c, before)) {
 		c->exhausted = after->exhausted;
 		c->settle_exhausted = after->settle_exhausted;
 		c->pecan_exhausted = after->pecan_exhausted;
 		c->free_exhausted = after->free_exhausted;
 		c->observed_exhausted = after->observed_exhausted;
+		c->judged_exhausted = after->judged_exhausted;
 	} else if (may_meet(c->observed_exhausted, after->observed_exhausted, c->observed_steps, observed, observed,
 	                    bound(p, LIMIT_OBSERVED_STEPS_TOTAL)) ||
 	           may_meet(c->exhausted, after->exhausted, c->spent, spent, room,
@@ -109,6 +123,8 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	                    bound(p, LIMIT_SETTLE_EVENTS_TOTAL)) ||
 	           may_meet(c->pecan_exhausted, after->pecan_exhausted, c->pecan_spent, pecan, pecan,
 	                    budget_linear(p)) ||
+	           may_meet(c->judged_exhausted, after->judged_exhausted, c->judged, judged, judged,
+	                    bound(p, LIMIT_JUDGED_EVENTS_TOTAL)) ||
 	           may_meet(c->free_exhausted, after->free_exhausted, c->free_spent, freed, freed, budget_free(p)))
 		return false;
 	c->asked += after->asked - before->asked;
@@ -128,6 +144,7 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	c->pecan_asked += after->pecan_asked - before->pecan_asked;
 	c->free_spent += freed;
 	c->observed_steps += observed;
+	c->judged += judged;
 	c->conditional += after->conditional - before->conditional;
 	c->cut += after->cut - before->cut;
 	c->instances_cut += after->instances_cut - before->instances_cut;

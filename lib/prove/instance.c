@@ -158,11 +158,12 @@ static const struct {
 	bool promises;  /* what it builds is a witness; else it may be none */
 	bool expensive; /* asked when the others have been about every instance */
 	bool sure;      /* there is one whichever write the racy reads saw */
+	bool refutes;   /* it builds none */
 } provers[] = {
     {WITNESS_RECORDED, recorded, .observed = true},
     {WITNESS_EXHAUSTIVE, visited, .promises = true},
-    {WITNESS_CLOSURE, needed, .promises = true},
-    {WITNESS_CLOSURE, preceded, .promises = true},
+    {WITNESS_CLOSURE, needed, .promises = true, .refutes = true},
+    {WITNESS_CLOSURE, preceded, .promises = true, .refutes = true},
     {WITNESS_PECAN, pecan, .promises = false},
     {WITNESS_SYNCP, syncp, .promises = true},
     {WITNESS_SYNCP, sure, .promises = true, .sure = true},
@@ -221,6 +222,13 @@ static enum search_answer make_whole(struct provers *p, const struct goal *goal,
 	return SEARCH_GAVE_UP;
 }
 
+uint32_t instance_count_uncertain(struct provers *p, const struct goal *goal, const struct schedule *s, uint32_t *first)
+{
+	if (!p->context.exact)
+		budget_judge(p, s);
+	return certain_count_uncertain(p->certain, s, goal->events, goal->count, first);
+}
+
 /* Judges what prover i built and keeps it if it is the best so far: the judge admits it, and it depends on fewest
  * reads.
  */
@@ -243,7 +251,7 @@ static enum search_answer judge_built(struct provers *p, size_t i, const struct 
 	if (whole != SEARCH_FOUND)
 		return whole;
 	if (!provers[i].sure)
-		uncertain = certain_count_uncertain(p->certain, schedule, goal->events, goal->count, &first_uncertain);
+		uncertain = instance_count_uncertain(p, goal, schedule, &first_uncertain);
 	bool admitted = judge_admits(p->judge, schedule, goal);
 	if (o->answer != SEARCH_FOUND || admitted > o->admitted ||
 	    (admitted == o->admitted && uncertain < o->uncertain)) {
@@ -269,6 +277,10 @@ enum rt_status instance_decide(struct provers *p, const struct goal *goal, bool 
 		struct schedule schedule = {0};
 		if ((provers[i].observed && !observed) || !(asked & (provers[i].expensive ? EXPENSIVE : CHEAP)))
 			continue;
+		if (!budget_judges(p) && !provers[i].refutes) {
+			reasons_add(&p->reasons, REASON_BUDGET);
+			continue;
+		}
 		enum search_answer answer = provers[i].build(p, goal, &schedule);
 		if (answer == SEARCH_FOUND)
 			answer = judge_built(p, i, goal, &schedule, o);

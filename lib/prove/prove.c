@@ -307,8 +307,7 @@ static enum rt_status guess(struct provers *p, struct anomaly *a, struct rt_erro
 	}
 	judge_verify(p->judge, &o.schedule, &goal, &v);
 	/* It may be right, if PECAN's prover had no budget left. A schedule that is invalid counts as uncertain. */
-	o.uncertain =
-	    v.fault ? 1 : certain_count_uncertain(p->certain, &o.schedule, goal.events, goal.count, &o.first_uncertain);
+	o.uncertain = v.fault ? 1 : instance_count_uncertain(p, &goal, &o.schedule, &o.first_uncertain);
 	o.substitutes = v.substitutes;
 	o.substitute = v.substitute;
 	enum rt_status status = adopt(p, a, &goal, &o, err);
@@ -378,7 +377,8 @@ enum rt_status provers_decide(struct provers *p, struct anomaly *a, struct rt_er
 	}
 	if (a->verdict == VERDICT_PREDICTED)
 		give_reasons(p, &c);
-	if (p->options.guess && a->verdict == VERDICT_PREDICTED && !a->schedule && (status = guess(p, a, err)))
+	if (p->options.guess && a->verdict == VERDICT_PREDICTED && !a->schedule && budget_judges(p) &&
+	    (status = guess(p, a, err)))
 		return status;
 	p->counts.proved += a->verdict == VERDICT_PROVED;
 	p->counts.undecided += a->verdict == VERDICT_PREDICTED && (!a->schedule || a->guess);

@@ -26,12 +26,14 @@ struct prove_counts {
 	uint64_t pecan_spent;           /* events in PECAN's schedules */
 	uint64_t pecan_ns, pecan_asked; /* time that its algorithm took alone, and how often it ran */
 	uint64_t free_spent;            /* and in those in which reads see other writes */
+	uint64_t judged;                /* events of the schedules of a stamped trace that were judged */
 	uint64_t observed_steps;        /* in schedules of what the recorded run shows */
 	uint64_t cut;                   /* number of searches that reached their budget */
 	bool exhausted;                 /* the total budget ran out */
 	bool settle_exhausted;          /* and that of provers_settle */
 	bool pecan_exhausted;           /* and so did PECAN's part */
 	bool free_exhausted;            /* and that of schedules in which reads see other writes */
+	bool judged_exhausted;          /* and that of the judge */
 	bool observed_exhausted;        /* and that of schedules of what the recorded run shows */
 	uint64_t known;                 /* results that were worked out before, by another process or analysis */
 	uint64_t instances_cut;         /* anomalies of which not all instances were looked at */

@@ -41,6 +41,12 @@ uint64_t budget_linear(const struct provers *p);
 /* True if the goal, which the recorded run shows, may have that run as its schedule, of *steps steps at most. */
 bool budget_takes_observed(struct provers *p, const struct goal *goal, uint32_t *steps);
 uint64_t budget_free(const struct provers *p);
+/*
+ * Counts the events of a schedule each read of which is looked at, as the trace is stamped (the judge itself knows the
+ * states of the recorded run); and true if there may be more.
+ */
+void budget_judge(struct provers *p, const struct schedule *s);
+bool budget_judges(const struct provers *p);
 /* The anomaly is the one at hand from now on. The more of its finding were before it, the smaller is its share. */
 void budget_begin(struct provers *p, const struct anomaly *a, bool settling);
 /*
@@ -67,6 +73,9 @@ enum rt_status instance_decide(struct provers *p, const struct goal *goal, bool 
                                struct outcome *o, struct rt_error *err);
 /* The recorded run as the schedule of what it shows. The schedule in *o is the caller's to release. */
 enum search_answer instance_recorded(struct provers *p, const struct goal *goal, struct outcome *o);
+/* certain_count_uncertain, within the budget of what is judged. */
+uint32_t instance_count_uncertain(struct provers *p, const struct goal *goal, const struct schedule *s,
+                                  uint32_t *first);
 /* True if what the goal needs rules it out. */
 bool instance_refuted_by_needs(struct provers *p, const struct goal *goal);
 /* Sorts goals as provers.visited is sorted. */

@@ -75,10 +75,9 @@ static bool is_witness(struct provers *p, const struct goal *goal, const struct 
 {
 	struct verdict_of_judge v;
 	uint32_t first;
-	if (certain_count_uncertain(p->certain, schedule, goal->events, goal->count, &first))
-		return false;
+	/* The judge first: it mostly refuses it, and does not look at each read. */
 	judge_verify(p->judge, schedule, goal, &v);
-	return !v.fault;
+	return !v.fault && budget_judges(p) && !instance_count_uncertain(p, goal, schedule, &first);
 }
 
 /* Asks about one instance. */

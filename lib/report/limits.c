@@ -13,6 +13,7 @@ static bool applies(const struct analysis *a, enum limit limit)
 	case LIMIT_SEARCH_EVENTS_TOTAL:
 	case LIMIT_ORDER_EVENTS_TOTAL:
 	case LIMIT_BUILT_EVENTS_TOTAL:
+	case LIMIT_JUDGED_EVENTS_TOTAL:
 	case LIMIT_OBSERVED_STEPS_TOTAL:
 	case LIMIT_SETTLE_EVENTS_TOTAL:
 	case LIMIT_FREE_EVENTS_TOTAL:
