@@ -47,6 +47,22 @@ static void require(struct any_order *t, uint32_t thread, uint32_t count)
 	t->need[thread] = count;
 }
 
+static void require_thread(void *t, uint32_t thread, uint32_t count)
+{
+	require(t, thread, count);
+}
+
+/* Requires what comes before the event, as far as it does not come before its thread's event before it as well. */
+static void require_before(struct any_order *t, uint32_t e)
+{
+	const struct model *m = t->c->m;
+	const struct segment_order *hb = t->c->hb;
+	uint32_t thread = model_thread_of(m, e), pos = m->events[e].pos, known = 0;
+	if (pos && t->executed[thread] == pos)
+		known = hb->segments[m->events[m->threads[thread].events[pos - 1]].segment];
+	clock_each_other(&hb->clocks, hb->segments[m->events[e].segment], known, require_thread, t);
+}
+
 static bool require_write(void *arg, uint32_t write)
 {
 	struct any_order *t = arg;
@@ -62,11 +78,9 @@ static bool extend(struct any_order *t, uint32_t e, uint64_t k)
 	uint32_t thread = model_thread_of(m, e);
 	if (is_goal(t, e) || k == EVENTS_MAX)
 		return false;
+	require_before(t, e);
 	t->unmet -= t->need[thread] > t->executed[thread] && t->need[thread] <= event->pos + 1;
 	t->executed[thread] = event->pos + 1;
-	for (uint32_t u = 0; m->segments[event->segment].first == event->pos && u < m->thread_count; u++)
-		if (u != thread)
-			require(t, u, segment_order_horizon(t->c->hb, e, u));
 	if (!certain_writers(t->c, e, LOOKS_MAX, require_write, t))
 		return false;
 	if (!t->unmet)

@@ -73,6 +73,36 @@ uint32_t clock_get_tree(const struct clocks *c, uint32_t clock, uint32_t thread)
 	return clock ? node(c, clock)[thread & 15] : 0;
 }
 
+/* What clock_each_other is asked for. */
+struct visit {
+	const struct clocks *clocks;
+	void (*f)(void *arg, uint32_t thread, uint32_t count);
+	void *arg;
+};
+
+/* first: the first thread of the two nodes. (Node 0 is all zeros at each level.) */
+static void visit_level(const struct visit *v, uint32_t a, uint32_t b, uint32_t level, uint32_t first)
+{
+	const uint32_t *x = node(v->clocks, a), *y = node(v->clocks, b);
+	for (uint32_t i = 0; i < v->clocks->width; i++) {
+		uint32_t thread = first + (i << 4 * (level - 1));
+		if (x[i] == y[i])
+			continue;
+		if (level == 1)
+			v->f(v->arg, thread, x[i]);
+		else
+			visit_level(v, x[i], y[i], level - 1, thread);
+	}
+}
+
+void clock_each_other(const struct clocks *c, uint32_t clock, uint32_t than,
+                      void (*f)(void *arg, uint32_t thread, uint32_t count), void *arg)
+{
+	struct visit v = {c, f, arg};
+	if (clock != than)
+		visit_level(&v, clock, than, c->depth, 0);
+}
+
 static uint32_t join_leaves(struct clocks *c, uint32_t a, uint32_t b)
 {
 	const uint32_t *x = node(c, a), *y = node(c, b);

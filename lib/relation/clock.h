@@ -46,6 +46,9 @@ static inline uint32_t clock_get(const struct clocks *c, uint32_t clock, uint32_
 {
 	return c->depth == 1 ? c->nodes[(uint64_t)clock * c->width + thread] : clock_get_tree(c, clock, thread);
 }
+/* Calls f for each component in which the two clocks differ, with that of `clock`; what they share costs nothing. */
+void clock_each_other(const struct clocks *c, uint32_t clock, uint32_t than,
+                      void (*f)(void *arg, uint32_t thread, uint32_t count), void *arg);
 /* Least upper bound. Returns a or b itself if it is that. */
 uint32_t clock_join(struct clocks *c, uint32_t a, uint32_t b);
 /* The clock with the thread's component raised to count (unchanged if it is no higher). */

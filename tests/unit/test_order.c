@@ -17,6 +17,24 @@ static uint32_t next_random(uint64_t *state)
 	return (uint32_t)(*state >> 33);
 }
 
+static void take(void *counts, uint32_t thread, uint32_t count)
+{
+	uint32_t *before = (uint32_t *)counts + thread;
+	ck_assert_uint_ne(*before, count);
+	*before = count;
+}
+
+/* Where one clock is not like the other is each component that differs, and no other. */
+static void compare_others(const struct clocks *c, uint32_t threads, uint32_t clock, uint32_t than)
+{
+	uint32_t counts[THREADS];
+	for (uint32_t t = 0; t < threads; t++)
+		counts[t] = clock_get(c, than, t);
+	clock_each_other(c, clock, than, take, counts);
+	for (uint32_t t = 0; t < threads; t++)
+		ck_assert_uint_eq(counts[t], clock_get(c, clock, t));
+}
+
 /* Applies random operations to clocks and to plain arrays side by side. */
 static void compare_clocks(uint32_t threads)
 {
@@ -46,6 +64,9 @@ static void compare_clocks(uint32_t threads)
 	for (int i = 0; i < CLOCKS; i++)
 		for (uint32_t t = 0; t < threads; t++)
 			ck_assert_uint_eq(clock_get(&c, ids[i], t), plain[i][t]);
+	for (int i = 0; i < CLOCKS; i++)
+		for (int k = 0; k < CLOCKS; k++)
+			compare_others(&c, threads, ids[i], ids[k]);
 	clocks_release(&c);
 }
 
