@@ -24,10 +24,10 @@ int main(void)
 	int same = 0;
 	for (int i = 1; i <= ROUNDS; i++)
 		page[i % CELLS] = i; /* @alone */
-	same += first();
+	same |= first();
 	pthread_create(&a, NULL, meet, NULL);
 	while (first() != 7777)
-		same += page[1];
+		same |= page[1];
 	pthread_join(a, NULL);
 	page[1] = ROUNDS; /* @together */
 	return same < 0;

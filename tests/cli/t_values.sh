@@ -29,7 +29,7 @@ values again.zst "$from" "$to" | sort | cmp - want || wrong 'values are lost on 
 
 # Without the option there are none.
 "$RACETRACE" record -o plain.zst ./values >notes
-"$RACETRACE" dump --format jsonl plain.zst | grep -c '"value"' | grep -qx 0 || wrong 'values that were not requested'
+"$RACETRACE" dump --format jsonl plain.zst | grep -c '"value":' | grep -qx 0 || wrong 'values that were not requested'
 
 "${CC:-gcc}" -g -O1 -fsanitize=thread "$top/tests/recorder/values_hard.c" -o hard || exit 1
 "${CC:-gcc}" -g -O1 "$top/tests/recorder/values_hard.c" -o hard_plain || exit 1

@@ -48,7 +48,9 @@ static void *attempts(void *unused)
 	return unused;
 }
 
-// expect main.2: acquire robust, acquire robust_recursive, release robust_recursive, release robust
+/* Who finds it dead comes after its end. */
+// expect main.2: acquire robust, acquire robust_recursive
+// expect main.2: hb-before robust_recursive, release robust_recursive, hb-before robust, release robust
 static void *die_with_locks(void *unused)
 {
 	pthread_mutex_lock(&robust);
@@ -137,7 +139,8 @@ int main(void)
 	pthread_mutex_unlock(&robust_recursive), pthread_mutex_unlock(&robust_recursive);
 	pthread_mutex_unlock(&robust);
 
-	// expect main: acquire robust, release robust, acquire robust_recursive+timed, release robust_recursive
+	// expect main: acquire robust, hb-after robust, release robust
+	// expect main: acquire robust_recursive+timed, hb-after robust_recursive, release robust_recursive
 	in_thread(die_with_locks);
 	MUST(pthread_mutex_lock(&robust) == EOWNERDEAD);
 	MUST(pthread_mutex_consistent(&robust) == 0);
