@@ -23,10 +23,10 @@ const char *rt_memory_order_name(unsigned order)
 	return order < sizeof names / sizeof *names ? names[order] : NULL;
 }
 
-const char *rt_flag_name(unsigned bit)
+const char *rt_flag_name(unsigned op, unsigned bit)
 {
 	static const char *const names[] = {"value", "volatile", "timed", "timeout", "vptr", "object", "free", "plain"};
-	return names[bit];
+	return op == RT_OP_WAIT_END && 1u << bit == RT_F_SIGNALLED ? "signalled" : names[bit];
 }
 
 enum rt_group rt_op_group(unsigned op)

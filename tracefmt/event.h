@@ -181,15 +181,16 @@ enum rt_lost {
 enum {
 	RT_F_VALUE = 1,    /* rt_event.value holds the value read; of what only writes, the value written */
 	RT_F_VOLATILE = 2, /* a volatile access */
-	RT_F_TIMED = 4,    /* WAIT_END that needs no signal to return the same; timed or try lock, join */
+	RT_F_TIMED = 4,    /* WAIT_END that needs no signal to return; timed or try lock, join */
 	RT_F_TIMEOUT = 8,  /* WAIT_END that timed out: no signal woke it */
 	RT_F_VPTR = 16,    /* access to a C++ object's vtable pointer */
 	/* WRITE: init or destroy of a synchronisation object. READ: a call on one. Synchronisation: the call also reads
 	 * its object's memory (WAIT_END: its mutex's), as an atomic does; it must not race with those writes or with
 	 * free(). */
 	RT_F_OBJECT = 32,
-	RT_F_FREE = 64,  /* WRITE that stands for free() of the block */
-	RT_F_PLAIN = 128 /* READ, WRITE of machine code: no atomic access is compiled to this instruction */
+	RT_F_FREE = 64,      /* WRITE that stands for free() of the block */
+	RT_F_PLAIN = 128,    /* READ, WRITE of machine code: no atomic access is compiled to this instruction */
+	RT_F_SIGNALLED = 128 /* WAIT_END that may return unsignalled, but something else then: it returned in time */
 };
 
 /*
@@ -295,8 +296,8 @@ struct rt_event {
 const char *rt_op_name(unsigned op);
 /* Text name of a C11 memory order ("seq_cst"); NULL for numbers out of range. */
 const char *rt_memory_order_name(unsigned order);
-/* Text name of rt_event.flags' bit with this number, below 8 ("volatile"). */
-const char *rt_flag_name(unsigned bit);
+/* Text name of the operation's flag with this number of a bit, below 8 ("volatile"). */
+const char *rt_flag_name(unsigned op, unsigned bit);
 /* Group of an operation; RT_GROUP_RECORD for numbers out of range. */
 enum rt_group rt_op_group(unsigned op);
 /* Text name of a group ("lock"). */

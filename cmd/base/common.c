@@ -210,7 +210,7 @@ static void print_object(const struct rt_trace *trace, const struct rt_event *e,
 		at += (size_t)snprintf(out + at, size - at, "%s%s", at ? " " : "", order);
 	for (unsigned bit = 1; bit < 8; bit++)
 		if (at < size && e->flags >> bit & 1)
-			at += (size_t)snprintf(out + at, size - at, "%s%s", at ? " " : "", rt_flag_name(bit));
+			at += (size_t)snprintf(out + at, size - at, "%s%s", at ? " " : "", rt_flag_name(e->op, bit));
 }
 
 void cmd_print_event(const struct rt_trace *trace, const struct rt_event *e, const char *end)

@@ -112,11 +112,13 @@ uint32_t judge_wait_end(const struct model *m, uint32_t begin)
 	return MODEL_NONE;
 }
 
-/* True if the wait may end without a signal. For a wait that is open when the trace ends this is unknown. */
+/* True if the wait may end without a signal, and return the same. For a wait that is open when the trace ends this is
+ * unknown. A timed wait's signal orders nothing, but that wait returns something else without it. */
 static bool wait_is_timed(const struct model *m, uint32_t begin)
 {
 	uint32_t end = judge_wait_end(m, begin);
-	return end != MODEL_NONE && (m->sites[m->events[end].site].flags & (RT_F_TIMED | RT_F_TIMEOUT));
+	unsigned flags = end != MODEL_NONE ? m->sites[m->events[end].site].flags : 0;
+	return flags & (RT_F_TIMED | RT_F_TIMEOUT) && !(flags & RT_F_SIGNALLED);
 }
 
 static void scan_wait_begin(struct judge *j, struct scan *s, uint32_t e)

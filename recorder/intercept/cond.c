@@ -44,8 +44,8 @@ void rt_wait_end(struct rt_wait *w)
 	if (!w->said)
 		return;
 	/* Out of time it returns something else: without the signal the program need not have gone on as it did. */
-	bool signalled = w->result == 0 && !w->shared && !w->spurious;
-	unsigned flags = signalled ? w->flags & ~(unsigned)RT_F_TIMED : w->flags;
+	bool signalled = w->flags & RT_F_TIMED && w->result == 0 && !w->shared && !w->spurious;
+	unsigned flags = w->flags | (signalled ? RT_F_SIGNALLED : 0u);
 	flags |= w->result == ETIMEDOUT ? RT_F_TIMEOUT : 0u;
 	rt_emit_use(RT_OP_WAIT_END, w->cond, (uintptr_t)w->mutex, w->pc, flags);
 	if (w->shared)

@@ -47,7 +47,7 @@ static void until_waiting(void)
 	}
 }
 
-// expect main.3: acquire m, wait-begin c=m, wait-end c=m, release m
+// expect main.3: acquire m, wait-begin c=m, wait-end c=m+timed+signalled, release m
 static void *wait_a_while(void *until)
 {
 	pthread_mutex_lock(&m);

@@ -7,11 +7,12 @@
 #include <stdlib.h>
 
 struct step {
-	unsigned thread, op;  /* op: with AGAIN, at the place of all such; with GAP, repeats were left out before it */
+	unsigned thread, op;  /* op: with AGAIN, at the place of all such; with GAP, repeats were left out before it;
+	                       * TIMED, SIGNALLED: of a WAIT_END */
 	uint64_t object, arg; /* arg: of a join or a SEM_WAIT, its flags */
 };
 
-enum { AGAIN = 0x100, GAP = 0x200 };
+enum { AGAIN = 0x100, GAP = 0x200, TIMED = 0x400, SIGNALLED = 0x800 };
 enum { X = 0x1000, Y = 0x2000, L = 1, M, COND, BARRIER, SEM, ONCE, MARK };
 
 #define RD(t, x)                                                                                                       \
@@ -129,6 +130,27 @@ static const struct example examples[] = {
       {0, RT_OP_WAIT_BEGIN, COND, L},
       OP(1, SIGNAL, COND),
       {0, RT_OP_WAIT_END, COND, L},
+      WR(0, X),
+      WR(1, X)},
+     {1, 2, 4},
+     GOAL_RACE,
+     {5, 6},
+     VERIFY_NO_SIGNAL},
+    /* A timed wait ends by itself, but only with its signal as if it had it. */
+    {{OP(0, ACQUIRE, L),
+      {0, RT_OP_WAIT_BEGIN, COND, L},
+      OP(2, SIGNAL, COND),
+      {0, RT_OP_WAIT_END | TIMED, COND, L},
+      WR(0, X),
+      WR(1, X)},
+     {1, 2, 4},
+     GOAL_RACE,
+     {5, 6},
+     VERIFY_NONE},
+    {{OP(0, ACQUIRE, L),
+      {0, RT_OP_WAIT_BEGIN, COND, L},
+      OP(2, SIGNAL, COND),
+      {0, RT_OP_WAIT_END | SIGNALLED, COND, L},
       WR(0, X),
       WR(1, X)},
      {1, 2, 4},
@@ -495,7 +517,9 @@ START_TEST(a_schedule_is_judged_by_the_definition)
 		                      .op = x->steps[count].op & (AGAIN - 1),
 		                      .flags = x->steps[count].op == RT_OP_JOIN || x->steps[count].op == RT_OP_SEM_WAIT
 		                                   ? (uint8_t)x->steps[count].arg
-		                                   : 0};
+		                               : x->steps[count].op & SIGNALLED ? RT_F_TIMED | RT_F_SIGNALLED
+		                               : x->steps[count].op & TIMED     ? RT_F_TIMED
+		                                                                : 0};
 	struct memory_trace memory;
 	struct model_options options = {.regions = REGIONS_LOCKS};
 	struct model *m;

@@ -383,7 +383,7 @@ static void put_order(FILE *out, const struct rt_event *e)
 		fprintf(out, ",\"order\":%u", e->order);
 }
 
-static void put_flags(FILE *out, unsigned flags)
+static void put_flags(FILE *out, unsigned op, unsigned flags)
 {
 	const char *between = ",\"flags\":[";
 	flags &= ~(unsigned)RT_F_VALUE;
@@ -392,7 +392,7 @@ static void put_flags(FILE *out, unsigned flags)
 	for (unsigned bit = 0; bit < 8; bit++) {
 		if (!(flags >> bit & 1))
 			continue;
-		fprintf(out, "%s\"%s\"", between, rt_flag_name(bit));
+		fprintf(out, "%s\"%s\"", between, rt_flag_name(op, bit));
 		between = ",";
 	}
 	putc(']', out);
@@ -416,7 +416,7 @@ enum rt_status rt_jsonl_event(struct rt_jsonl_writer *w, const struct rt_event *
 	fprintf(out, ",\"op\":\"%s\"", rt_op_name(e->op));
 	put_operands(w, e);
 	put_order(out, e);
-	put_flags(out, e->flags);
+	put_flags(out, e->op, e->flags);
 	if (e->flags & RT_F_VALUE) {
 		putc(',', out);
 		put_number(out, "value", e->value);

@@ -214,7 +214,7 @@ static enum rt_status parse_operands(struct jsonl_parser *p, const json_t *objec
 	return RT_OK;
 }
 
-static enum rt_status parse_flags(struct jsonl_parser *p, const json_t *flags, uint8_t *out)
+static enum rt_status parse_flags(struct jsonl_parser *p, const json_t *flags, struct rt_event *e)
 {
 	size_t i;
 	const json_t *value;
@@ -226,12 +226,12 @@ static enum rt_status parse_flags(struct jsonl_parser *p, const json_t *flags, u
 	{
 		const char *name = json_string_value(value);
 		unsigned bit = 0;
-		while (name && bit < 8 && strcmp(rt_flag_name(bit), name) != 0)
+		while (name && bit < 8 && strcmp(rt_flag_name(e->op, bit), name) != 0)
 			bit++;
 		json_int_t number = json_integer_value(value);
 		if (name ? bit == 8 : number < 1 || number > 255)
 			return jsonl_fail(p, "'flags' has an unknown flag");
-		*out |= (uint8_t)(name ? 1u << bit : (unsigned)number);
+		e->flags |= (uint8_t)(name ? 1u << bit : (unsigned)number);
 	}
 	return RT_OK;
 }
@@ -355,7 +355,7 @@ static enum rt_status parse_event(struct jsonl_parser *p, const json_t *object)
 		return jsonl_fail(p, "'%s' is not an operation", name ? jsonl_quote(name).text : "op");
 	if ((status = parse_places(p, object, &e)) || (status = parse_operands(p, object, &e)) ||
 	    (status = parse_order(p, jsonl_get(object, "order"), &e)) ||
-	    (status = parse_flags(p, jsonl_get(object, "flags"), &e.flags)) || (status = parse_value(p, object, &e)) ||
+	    (status = parse_flags(p, jsonl_get(object, "flags"), &e)) || (status = parse_value(p, object, &e)) ||
 	    (status = parse_where(p, object, &e)))
 		return status;
 	return append(p, &e);
