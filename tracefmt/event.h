@@ -288,9 +288,11 @@ struct rt_event {
 	enum rt_op op;
 	uint8_t order; /* C11 memory order, atomics only */
 	uint8_t flags;
-	uint8_t reserved;
-	bool gap; /* its thread repeated accesses, which were left out, since its last event that was returned */
+	uint8_t reserved : 7;
+	bool gap : 1; /* its thread repeated accesses, which were left out, since its last event that was returned */
 };
+
+_Static_assert(sizeof(struct rt_event) == 64, "an event is a line of the cache");
 
 /* Text name of an operation ("acquire"), never NULL; "unknown" for numbers out of range. */
 const char *rt_op_name(unsigned op);
