@@ -34,6 +34,8 @@ enum rt_watch_request {
 	 * the address on top of the stack, 128 bytes below which the stack is free.
 	 */
 	RT_WATCH_TURNS,
+	/* const struct rt_children *children: of the process. Result: 1. */
+	RT_WATCH_CHILDREN,
 	/* Result: 1: Valgrind has room for another thread. It ends a program that makes one where it has not. */
 	RT_WATCH_ROOM
 };

@@ -11,6 +11,7 @@
  * under it, before they take effect. A load after which the count and the value are those of the last recorded one has
  * seen the same write. A write without a hook that leaves the value as it was is not noticed; it races with the loads.
  */
+#include "recorder/runtime/children.h"
 #include "recorder/runtime/plain.h"
 #include "recorder/runtime/syscall.h"
 
@@ -77,7 +78,7 @@ static inline struct rt_slot *lock_stripe(unsigned op, const volatile void *p, u
 
 	if (s->limit == NULL && !(RT_UNLIKELY(rt_idle) && rt_idle_join(s)))
 		return NULL;
-	if (RT_UNLIKELY(rt_children_share) && rt_op_writes(op) && rt_children_share_at(p))
+	if (RT_UNLIKELY(rt_children.share) && rt_op_writes(op) && rt_children_share_at(&rt_children, (uintptr_t)p))
 		rt_children_told(pc);
 	rt_busy_begin();
 	rt_reserve(s, 3); /* so that no thread waits for room while it holds a stripe */
@@ -151,7 +152,7 @@ static inline void unlock_stripe(struct rt_slot *s, unsigned op, const volatile 
 	rt_thread.whole = true; /* a thread that is cancelled now has lost nothing */
 	rt_busy_end();
 	rt_thread.whole = false;
-	if (RT_UNLIKELY(rt_children_share) && op != RT_OP_ATOMIC_STORE && acquires(order))
+	if (RT_UNLIKELY(rt_children.share) && op != RT_OP_ATOMIC_STORE && acquires(order))
 		rt_children_heard_at(p, value, writes, pc);
 }
 
@@ -437,7 +438,7 @@ RT_DEFINE(void, __tsan_atomic_thread_fence, (int order))
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	rt_sync(s, RT_OP_FENCE, 0, 0, RT_CALLER, rt_record_aux(0, (unsigned)order, 0));
-	if (RT_UNLIKELY(rt_children_share) && acquires(order))
+	if (RT_UNLIKELY(rt_children.share) && acquires(order))
 		rt_children_heard(RT_CALLER);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "recorder/intercept/sync.h"
 #include "recorder/runtime/blocking.h"
+#include "recorder/runtime/children.h"
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/syscall.h"
 
@@ -204,7 +205,7 @@ RT_DEFINE(int, __pthread_mutex_unlock, (pthread_mutex_t * m))
 static void spin_acquired(pthread_spinlock_t *lock, uintptr_t pc, unsigned flags)
 {
 	rt_emit_use(RT_OP_ACQUIRE, lock, 0, pc, flags);
-	if (RT_UNLIKELY(rt_children_share) && rt_children_share_at(lock))
+	if (RT_UNLIKELY(rt_children.share) && rt_children_share_at(&rt_children, (uintptr_t)lock))
 		rt_children_heard(pc);
 }
 
@@ -232,7 +233,7 @@ RT_INTERPOSE(int, pthread_spin_lock, (pthread_spinlock_t * lock))
 RT_INTERPOSE(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
 {
 	rt_emit_use(RT_OP_RELEASE, lock, 0, RT_PC, 0);
-	if (RT_UNLIKELY(rt_children_share) && rt_children_share_at(lock))
+	if (RT_UNLIKELY(rt_children.share) && rt_children_share_at(&rt_children, (uintptr_t)lock))
 		rt_children_told(RT_PC);
 	return RT_REAL(pthread_spin_unlock)(lock);
 }

@@ -164,9 +164,7 @@ bool rt_signal_restarts(int sig); /* true if a call that a handler of the signal
  */
 void rt_children_told(uintptr_t pc);
 void rt_children_heard(uintptr_t pc);
-void rt_children_ended(uintptr_t pc);                    /* after one has ended */
-extern _Atomic bool rt_children_share;                   /* there were some, and memory that they may share */
-bool rt_children_share_at(const volatile void *address); /* if so */
+void rt_children_ended(uintptr_t pc); /* after one has ended */
 void rt_children_see(const void *p, size_t size);
 void rt_children_heard_at(const volatile void *p, uint64_t value, uint64_t writes, uintptr_t pc);
 

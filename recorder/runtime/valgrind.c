@@ -4,6 +4,7 @@
  * running thread's slot, never while that thread is in here: so each append here looks first whether it had to wait for
  * its turn meanwhile, and stamps count turns.
  */
+#include "recorder/runtime/children.h"
 #include "recorder/runtime/core.h"
 #include "recorder/runtime/shared.h"
 #include "recorder/runtime/turn.h"
@@ -46,6 +47,7 @@ void rt_watch_thread(void)
 	VALGRIND_DO_CLIENT_REQUEST_EXPR(0, RT_WATCH_TURNS, &rt_thread.patience, rt_interest, &rt_thread.stop,
 	                                rt_watch_stop, 0);
 #endif
+	VALGRIND_DO_CLIENT_REQUEST_EXPR(0, RT_WATCH_CHILDREN, &rt_children, 0, 0, 0, 0);
 	VALGRIND_DO_CLIENT_REQUEST_EXPR(0, RT_WATCH_THREAD, &rt_self, &rt_channel, &rt_tree, &rt_shared,
 	                                &rt_place_twice);
 }

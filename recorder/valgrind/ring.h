@@ -35,6 +35,10 @@ struct guest {
 	uint64_t *frames;            /* where the return addresses of its calls are */
 	unsigned depth, room;        /* of frames; calls deeper than there is room for are counted */
 	struct turns turns;          /* of the controlled recorder */
+	struct {
+		uint64_t at;
+		uint64_t value, writes;
+	} heard; /* what it read last of what children share */
 };
 
 extern struct guest *guest_now; /* the one that runs */

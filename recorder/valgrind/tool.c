@@ -3,6 +3,8 @@
  * it to the rings of the program's threads. What synchronises it learns from the recorder, which is preloaded into the
  * program and appends to the same rings.
  */
+#include "recorder/objects.h"
+#include "recorder/runtime/children.h"
 #include "recorder/runtime/filter.h"
 #include "recorder/runtime/shared.h"
 #include "recorder/valgrind/calls.h"
@@ -118,6 +120,38 @@ static inline bool is_repeat(struct guest *g, UWord at, uint64_t key, uint32_t p
 	return is_known && repeats(e, once, *is_hidden ? hidden : *value) && *is_hidden;
 }
 
+/* ---- What children pass on in shared memory, by whatever may be atomic there ---- */
+
+static const struct rt_children no_children, *children = &no_children;
+static uint64_t shared_writes; /* by this process, to memory that children share */
+
+static inline bool is_shared(UWord at)
+{
+	return UNLIKELY(children->share) && rt_children_share_at(children, at);
+}
+
+/* Before the write, or behind one that is recorded next: no other thread of this process has run meanwhile. */
+static void tell(struct guest *g, struct rt_slot *s, UWord w1)
+{
+	shared_writes++;
+	if (children->has)
+		ring_sync(g, s, RT_OBJECT_CHILDREN | (uint64_t)RT_OP_HB_BEFORE << 48, w1 & RT_OPERAND_MAX, NULL);
+}
+
+/* Behind the read. A thread that looks again, and finds what it found last time, has heard nothing new. */
+static void hear(struct guest *g, struct rt_slot *s, UWord at, UWord w1, const uint64_t *value)
+{
+	bool again = value && g->heard.at == at && g->heard.value == *value && g->heard.writes == shared_writes;
+	if (again || !children->had)
+		return;
+	g->heard.at = value ? at : 0;
+	g->heard.value = value ? *value : 0;
+	g->heard.writes = shared_writes;
+	ring_sync(g, s, RT_OBJECT_CHILDREN | (uint64_t)RT_OP_HB_AFTER << 48, w1 & RT_OPERAND_MAX, NULL);
+}
+
+/* ---- Accesses ---- */
+
 /* value: NULL: it has more than 8 bytes, and may see or leave something new. */
 static inline void record_access(UWord at, unsigned op, UWord w1, UWord place, const uint64_t *value)
 {
@@ -131,7 +165,9 @@ static inline void record_access(UWord at, unsigned op, UWord w1, UWord place, c
 	}
 	uint64_t key = at & RT_OPERAND_MAX;
 	unsigned stored = op == RT_OP_WRITE ? w1 >> 48 & 31 : 0;
-	bool is_hidden;
+	bool is_hidden, shared = is_shared(at) && !(w1 >> 56 & RT_F_PLAIN);
+	if (shared && op == RT_OP_WRITE)
+		tell(g, s, w1);
 	if (is_repeat(g, at, key, (uint32_t)place, value, stored, &is_hidden)) {
 		s->skipped++;
 		g->left_out++;
@@ -140,6 +176,8 @@ static inline void record_access(UWord at, unsigned op, UWord w1, UWord place, c
 	if (++g->kept >> (g->filter.bits + 1))
 		filter_full(g);
 	ring_plain(g, s, key | (uint64_t)op << 48, w1, is_hidden ? NULL : value);
+	if (shared && op == RT_OP_READ)
+		hear(g, s, at, w1, value);
 }
 
 /* w1: word 1 of the record. Called when the value has been read, which the access is sure to have been by then. */
@@ -182,7 +220,12 @@ static void locked(UWord at, UWord w1, UWord was, UWord expected, UWord one_shot
 	if (!s || (!done && !one_shot))
 		return;
 	owner_hides(guest_now, at & RT_OPERAND_MAX);
+	bool shared = is_shared(at);
+	if (shared && op != RT_OP_ATOMIC_CAS_FAIL)
+		tell(guest_now, s, w1);
 	ring_sync(guest_now, s, operand(at) | (uint64_t)op << 48, w1, &v);
+	if (shared)
+		hear(guest_now, s, at, w1, &v);
 }
 
 static void fence(UWord w1)
@@ -489,6 +532,11 @@ static Bool handle_request(ThreadId tid, UWord *arguments, UWord *result)
 	}
 	if (arguments[0] == RT_WATCH_ROOM) {
 		*result = has_room();
+		return True;
+	}
+	if (arguments[0] == RT_WATCH_CHILDREN) {
+		children = (const struct rt_children *)arguments[1];
+		*result = 1;
 		return True;
 	}
 	if (arguments[0] == RT_WATCH_TURNS) {
