@@ -118,11 +118,25 @@ static bool has_atomic(const struct report *r, const struct anomaly *a)
 	return any;
 }
 
-/* True if what the trace does not have may order it, and the program did not take its schedules either. */
-static bool is_hardly_possible(const struct anomaly *a)
+/* True of a predicted one that hardly is a bug of its own. */
+static bool is_unlikely(const struct report *r, const struct anomaly *a, enum region_kind region)
 {
+	/* Others, which were not looked at, are hardly another case. */
+	if (reasons_has(&a->reasons, REASON_OTHERS))
+		return true;
+	/* Where the other access is a locked instruction, code whose source is not known mostly reads an atomic, too.
+	 */
+	if (reasons_has(&a->reasons, REASON_MACHINE_CODE) && has_atomic(r, a))
+		return true;
+	/* What the trace does not have may order it, and the program did not take its schedules either. */
 	bool unseen = reasons_has(&a->reasons, REASON_PLAIN_MODULE) || reasons_has(&a->reasons, REASON_HIDDEN_ATOMIC);
-	return unseen && a->replay && (a->replay->kind == OUTCOME_DIVERGED || a->replay->kind == OUTCOME_STUCK);
+	if (unseen && a->replay && (a->replay->kind == OUTCOME_DIVERGED || a->replay->kind == OUTCOME_STUCK))
+		return true;
+	/*
+	 * What may come in between does not hold the section's lock: it mostly races with the section, and where the
+	 * race is likely it is a finding of its own.
+	 */
+	return region == REGION_SECTION;
 }
 
 enum finding_level finding_level_of(const struct report *r, struct guards *g, const struct anomaly *a)
@@ -131,20 +145,7 @@ enum finding_level finding_level_of(const struct report *r, struct guards *g, co
 	enum region_kind region = sequence ? region_of(r, g, a) : REGION_UNIT;
 	if (a->verdict < VERDICT_PREDICTED || region == REGION_NOTHING)
 		return LEVEL_NOTE;
-	/* Others, which were not looked at, are hardly another case. */
-	if (a->verdict == VERDICT_PREDICTED && reasons_has(&a->reasons, REASON_OTHERS))
-		return LEVEL_NOTE;
-	/* Where the other access is a locked instruction, code whose source is not known mostly reads an atomic, too.
-	 */
-	if (a->verdict == VERDICT_PREDICTED && reasons_has(&a->reasons, REASON_MACHINE_CODE) && has_atomic(r, a))
-		return LEVEL_NOTE;
-	if (a->verdict == VERDICT_PREDICTED && is_hardly_possible(a))
-		return LEVEL_NOTE;
-	/*
-	 * What may come in between does not hold the section's lock: it mostly races with the section, and where the
-	 * race is likely it is a finding of its own.
-	 */
-	if (a->verdict == VERDICT_PREDICTED && region == REGION_SECTION)
+	if (a->verdict == VERDICT_PREDICTED && is_unlikely(r, a, region))
 		return LEVEL_NOTE;
 	/* A change of what is no longer in use is harmless; the trace does not tell. */
 	return a->verdict == VERDICT_PREDICTED || anomaly_is_lookup(a) ? LEVEL_WARNING : LEVEL_ERROR;

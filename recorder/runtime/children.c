@@ -50,23 +50,12 @@ void rt_children_see(const void *p, size_t size)
 	note_sharing();
 }
 
-/*
- * A thread that looks again, and finds what it found last time, has heard nothing new. writes: a count of those by this
- * process, at least.
- */
 void rt_children_heard_at(const volatile void *p, uint64_t value, uint64_t writes, uintptr_t pc)
 {
-	static __thread struct {
-		const volatile void *p;
-		uint64_t value, writes;
-	} last;
-	if ((last.p == p && last.value == value && last.writes == writes) ||
-	    !rt_children_share_at(&rt_children, (uintptr_t)p))
-		return;
-	last.p = p;
-	last.value = value;
-	last.writes = writes;
-	rt_children_heard(pc);
+	static __thread struct rt_children_sight last;
+	uintptr_t at = (uintptr_t)p;
+	if (rt_children_share_at(&rt_children, at) && !rt_children_seen(&last, at, value, writes))
+		rt_children_heard(pc);
 }
 
 /* ---- How many there are ---- */

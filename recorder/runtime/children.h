@@ -30,4 +30,18 @@ static inline bool rt_children_share_at(const struct rt_children *c, uintptr_t p
 	return n > RT_CHILDREN_RANGES;
 }
 
+/* What a thread read last of such memory. writes: a count of those by this process, at least. */
+struct rt_children_sight {
+	uintptr_t at;
+	uint64_t value, writes;
+};
+
+/* True if the thread finds what it found last time, and so has heard nothing new; *last is then what it finds now. */
+static inline bool rt_children_seen(struct rt_children_sight *last, uintptr_t at, uint64_t value, uint64_t writes)
+{
+	bool again = last->at == at && last->value == value && last->writes == writes;
+	*last = (struct rt_children_sight){at, value, writes};
+	return again;
+}
+
 #endif

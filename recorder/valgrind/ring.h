@@ -3,6 +3,7 @@
 #define RECORDER_VALGRIND_RING_H
 
 #include "recorder/channel.h"
+#include "recorder/runtime/children.h"
 #include "recorder/valgrind/platform.h"
 #include "recorder/valgrind/seen.h"
 
@@ -35,10 +36,7 @@ struct guest {
 	uint64_t *frames;            /* where the return addresses of its calls are */
 	unsigned depth, room;        /* of frames; calls deeper than there is room for are counted */
 	struct turns turns;          /* of the controlled recorder */
-	struct {
-		uint64_t at;
-		uint64_t value, writes;
-	} heard; /* what it read last of what children share */
+	struct rt_children_sight heard;
 };
 
 extern struct guest *guest_now; /* the one that runs */

@@ -4,7 +4,6 @@
  * program and appends to the same rings.
  */
 #include "recorder/objects.h"
-#include "recorder/runtime/children.h"
 #include "recorder/runtime/filter.h"
 #include "recorder/runtime/shared.h"
 #include "recorder/valgrind/calls.h"
@@ -138,16 +137,11 @@ static void tell(struct guest *g, struct rt_slot *s, UWord w1)
 		ring_sync(g, s, RT_OBJECT_CHILDREN | (uint64_t)RT_OP_HB_BEFORE << 48, w1 & RT_OPERAND_MAX, NULL);
 }
 
-/* Behind the read. A thread that looks again, and finds what it found last time, has heard nothing new. */
+/* Behind the read. value: NULL: it has more than 8 bytes. */
 static void hear(struct guest *g, struct rt_slot *s, UWord at, UWord w1, const uint64_t *value)
 {
-	bool again = value && g->heard.at == at && g->heard.value == *value && g->heard.writes == shared_writes;
-	if (again || !children->had)
-		return;
-	g->heard.at = value ? at : 0;
-	g->heard.value = value ? *value : 0;
-	g->heard.writes = shared_writes;
-	ring_sync(g, s, RT_OBJECT_CHILDREN | (uint64_t)RT_OP_HB_AFTER << 48, w1 & RT_OPERAND_MAX, NULL);
+	if (children->had && !(value && rt_children_seen(&g->heard, at, *value, shared_writes)))
+		ring_sync(g, s, RT_OBJECT_CHILDREN | (uint64_t)RT_OP_HB_AFTER << 48, w1 & RT_OPERAND_MAX, NULL);
 }
 
 /* ---- Accesses ---- */

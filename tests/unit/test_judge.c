@@ -41,6 +41,11 @@ struct example {
 	enum verify_fault fault;
 };
 
+/* Thread 0 waits for the signal; then its write races with thread 1's. */
+#define WAITS(signaller, how)                                                                                          \
+	OP(0, ACQUIRE, L), {0, RT_OP_WAIT_BEGIN, COND, L}, OP(signaller, SIGNAL, COND),                                \
+	    {0, RT_OP_WAIT_END | (how), COND, L}, WR(0, X), WR(1, X)
+
 /* A third write of the place comes behind what follows the second one; and a third read. */
 #define TWICE(kind)                                                                                                    \
 	{0, RT_OP_##kind | AGAIN, X, 8},                                                                               \
@@ -126,47 +131,11 @@ static const struct example examples[] = {
      {2, 5},
      VERIFY_LOCK_HELD},
     {{WR(0, X), RD(1, X), WR(1, Y), WR(0, Y)}, {2}, GOAL_RACE, {3, 4}, VERIFY_READS_FROM},
-    {{OP(0, ACQUIRE, L),
-      {0, RT_OP_WAIT_BEGIN, COND, L},
-      OP(1, SIGNAL, COND),
-      {0, RT_OP_WAIT_END, COND, L},
-      WR(0, X),
-      WR(1, X)},
-     {1, 2, 4},
-     GOAL_RACE,
-     {5, 6},
-     VERIFY_NO_SIGNAL},
+    {{WAITS(1, 0)}, {1, 2, 4}, GOAL_RACE, {5, 6}, VERIFY_NO_SIGNAL},
     /* A timed wait ends by itself, but only with its signal as if it had it. */
-    {{OP(0, ACQUIRE, L),
-      {0, RT_OP_WAIT_BEGIN, COND, L},
-      OP(2, SIGNAL, COND),
-      {0, RT_OP_WAIT_END | TIMED, COND, L},
-      WR(0, X),
-      WR(1, X)},
-     {1, 2, 4},
-     GOAL_RACE,
-     {5, 6},
-     VERIFY_NONE},
-    {{OP(0, ACQUIRE, L),
-      {0, RT_OP_WAIT_BEGIN, COND, L},
-      OP(2, SIGNAL, COND),
-      {0, RT_OP_WAIT_END | SIGNALLED, COND, L},
-      WR(0, X),
-      WR(1, X)},
-     {1, 2, 4},
-     GOAL_RACE,
-     {5, 6},
-     VERIFY_NO_SIGNAL},
-    {{OP(0, ACQUIRE, L),
-      {0, RT_OP_WAIT_BEGIN, COND, L},
-      OP(1, SIGNAL, COND),
-      {0, RT_OP_WAIT_END, COND, L},
-      WR(0, X),
-      WR(1, X)},
-     {3, 1, 2, 4},
-     GOAL_RACE,
-     {5, 6},
-     VERIFY_NO_SIGNAL},
+    {{WAITS(2, TIMED)}, {1, 2, 4}, GOAL_RACE, {5, 6}, VERIFY_NONE},
+    {{WAITS(2, SIGNALLED)}, {1, 2, 4}, GOAL_RACE, {5, 6}, VERIFY_NO_SIGNAL},
+    {{WAITS(1, 0)}, {3, 1, 2, 4}, GOAL_RACE, {5, 6}, VERIFY_NO_SIGNAL},
     /* Thread 1 waited first, but it was thread 0 that the one signal woke: thread 1 woke by itself. */
     {{OP(1, ACQUIRE, L),
       {1, RT_OP_WAIT_BEGIN, COND, L},
