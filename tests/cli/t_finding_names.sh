@@ -105,22 +105,25 @@ for level in 0 1; do
 	is "store -O$level" '[.findings[] | select(.title | test("^[^ ]* calls ")) | .title] | length > 0 and all(test("calls `std::vector<>::[a-z_]*` on `(all[.])?values`"))'
 	is "store -O$level" '[.findings[] | .title, .variable.name] | any(test("std::__|std::allocator")) | not'
 done
-# What the library does to the nodes of a list or a map inside is seen: the look alone has no other access in common.
+# What the library does inside to the nodes of a list or a map, and to a string, is seen: the look alone has no other access in common.
 cat >"$tmp/nodes.cpp" <<'C'
 #include <list>
 #include <map>
 #include <mutex>
+#include <string>
 #include <thread>
 static std::mutex m;
 static std::list<int> all;
 static std::map<int, int> rows;
-static int sum[2];
+static std::string text;
+static int sum[3];
 static void fill()
 {
 	for (int i = 0; i < 20; i++) {
 		std::lock_guard<std::mutex> g(m);
 		all.push_back(i);
 		rows[i] = i;
+		text.append(i, '+');
 		if (i % 5 == 4) {
 			all.pop_front();
 			rows.erase(i - 1);
@@ -137,12 +140,18 @@ static void look_at_map()
 	for (int i = 0; i < 20; i++)
 		sum[1] += rows.begin() == rows.end();
 }
+static void look_at_text()
+{
+	for (int i = 0; i < 20; i++)
+		sum[2] += text.empty();
+}
 int main()
 {
-	std::thread a(fill), b(look_at_list), c(look_at_map);
+	std::thread a(fill), b(look_at_list), c(look_at_map), d(look_at_text);
 	a.join();
 	b.join();
 	c.join();
+	d.join();
 	for (auto &row : rows)
 		sum[0] += row.second;
 	return sum[0] + sum[1] < 0;
@@ -150,7 +159,7 @@ int main()
 C
 record nodes "$tmp/nodes.cpp"
 analyze 1 "$tmp/nodes.zst"
-is nodes '[.findings[] | select(.follows == null) | .title] | any(test("calls `std::list<>::empty` on `all`")) and any(test("calls `std::map<>::begin` on `rows`"))'
+is nodes '[.findings[] | select(.follows == null) | .title] | any(test("calls `std::list<>::empty` on `all`")) and any(test("calls `std::map<>::begin` on `rows`")) and any(test("`look_at_text` calls `std::basic_string<>::empty` on `text`|on `text` while `look_at_text`|`look_at_text` reads `text`|`text` while `look_at_text` reads"))'
 is nodes '[.findings[].title] | all(test("double-checked") | not)'
 
 # What is to be done about a container is no atomic operation.
