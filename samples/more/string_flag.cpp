@@ -20,7 +20,7 @@ static void put()
 	text += "there are data"; /* @append */
 }
 
-static bool is_there()
+static __attribute__((noinline)) bool is_there()
 {
 #ifdef FIXED
 	std::lock_guard<std::mutex> guard(lock);
