@@ -408,13 +408,13 @@ grep -qE '^F[0-9]+ (error|warning), [a-z]+: (main[.0-9]*) acquires `to->m`, whic
 	wrong "the cycle: $(grep ^F out)"
 grep -qE '^F[0-9]+ error, [a-z]+: `first_letter` reads `account::owner` without `account::m`, which `rename_owner` holds while it writes it$' out ||
 	wrong "a member of a heap block: $(grep ^F out)"
-grep -qE 'rename_owner: main(\.1)? writes, holding a->m \(heap block from main' out || wrong "the lock of a place: $(cat out)"
+grep -qE 'rename_owner: main(\.1)? writes, holding account::m \(a->m\)$' out || wrong "the lock of a place: $(cat out)"
 "$RACETRACE" analyze -f json --fail-on never heap_locks.zst >out 2>err
 holds '[.findings[].guard | select(. != null) | .written] | index("a->m") != null'
 "$RACETRACE" analyze -f sarif --fail-on never heap_locks.zst >out 2>err
-grep -q 'holding a->m' out || wrong "the lock in SARIF"
+grep -q 'holding account::m (a->m)' out || wrong "the lock in SARIF"
 "$RACETRACE" analyze -f html --fail-on never heap_locks.zst >out 2>err
-grep -q 'holding .*a-&gt;m' out || wrong "the lock on the page: $(grep -o 'holding [^.]*' out)"
+grep -q 'holding account::m (a-&gt;m)' out || wrong "the lock on the page: $(grep -o 'holding [^.]*' out)"
 
 # What a stranger reads: each thread of one place, a long line around the access, memory that only a function knows, what
 # is freed, a thread that waits for itself, and the lock of the fix.
