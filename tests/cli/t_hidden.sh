@@ -375,4 +375,58 @@ judged predicted 'a call between the stamps' false a:acquire:0x40:0x7000 a:relea
 judged predicted 'a third thread hands it on' false a:write:0x44:0x9000 a:acquire:0x40:0x7000 a:release:0x40:0x7000 c:acquire:0x40:0x7000 c:release:0x40:0x7000 c:enter:0x500 c:leave:0x0 b:enter:0x500 b:leave:0x0 b:acquire:0x40:0x7100 b:write:0x44:0x9000
 judged observed 'a third thread comes too late' false a:write:0x44:0x9000 a:acquire:0x40:0x7000 a:release:0x40:0x7000 b:enter:0x500 b:leave:0x0 b:acquire:0x40:0x7100 c:acquire:0x40:0x7000 c:release:0x40:0x7000 c:enter:0x500 c:leave:0x0 b:write:0x44:0x9000
 judged observed 'another function from where it is called' false a:write:0x40:0x9000 a:enter:0x300 a:leave:0x0 b:enter:0x300 b:leave:0x0 b:write:0x44:0x9000
+# ---- What such a module only reads and writes orders nothing, but a thread may go on by what it finds there ----
+cat >store.c <<'EOF'
+static int full;
+void fill(int *at) { *at = full = 1; }
+int is_full(void) { return full; }
+EOF
+cat >stores.c <<'EOF'
+#include <pthread.h>
+void fill(int *);
+int is_full(void);
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int at, data, seen;
+static char what;
+static __attribute__((noinline)) void fill_it(void) { fill(&at); }
+static __attribute__((noinline)) int ask(void) { return is_full(); }
+static void *filler(void *unused)
+{
+	data = 1;
+	pthread_mutex_lock(&m);
+	if (what != 'n')
+		fill_it();
+	pthread_mutex_unlock(&m);
+	return unused;
+}
+static void *reader(void *unused)
+{
+	pthread_mutex_lock(&m);
+	int found = what == 'r' ? at : what == 't' ? ask() : 1;
+	pthread_mutex_unlock(&m);
+	if (found)
+		seen = data;
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t a, b;
+	int other;
+	what = argv[1][0];
+	fill(&other);
+	pthread_create(&a, 0, filler, 0);
+	pthread_create(&b, 0, reader, 0);
+	pthread_join(a, 0);
+	pthread_join(b, 0);
+	return seen != 1 || argc > 2;
+}
+EOF
+gcc -g -O1 -fPIC -shared store.c -o libstore.so && $build stores.c -o stores ./libstore.so || exit 1
+# The thread reads it, or is told; in the third case it asks for nothing, but `main` has called the module, too.
+for what in reads:predicted told:predicted nothing:proved; do
+	"$racetrace" record --serial -o t.zst ./stores ${what%:*} 2>err || wrong "stores $what: $(cat err)"
+	"$racetrace" analyze --format json t.zst >report.json
+	jq -e --arg is ${what#*:} '[.anomalies[] | [.variable.name, .verdict, .reasons[]?.detail]] == [["data", $is] + if $is == "predicted" then ["libstore.so"] else [] end]' report.json >/dev/null ||
+		wrong "stores $what: $(jq -c '[.anomalies[] | [.variable.name, .verdict, .reasons[]?]]' report.json)"
+done
 exit $fail
