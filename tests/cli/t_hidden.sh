@@ -179,13 +179,18 @@ cat >box.c <<'EOF'
 #include <pthread.h>
 #include <sched.h>
 #ifdef LOCKED
+#include <semaphore.h>
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-#define SET(n) (pthread_mutex_lock(&mutex), full = (n), pthread_mutex_unlock(&mutex))
+static sem_t one;
+__attribute__((constructor)) static void begin(void) { sem_init(&one, 0, 1); }
+static void lock(void) { LOCKED ? sem_wait(&one) : pthread_mutex_lock(&mutex); }
+static void unlock(void) { LOCKED ? sem_post(&one) : pthread_mutex_unlock(&mutex); }
+#define SET(n) (lock(), full = (n), unlock())
 static int get(void)
 {
-	pthread_mutex_lock(&mutex);
+	lock();
 	int now = full;
-	return pthread_mutex_unlock(&mutex), now;
+	return unlock(), now;
 }
 #else
 #define SET(n) __atomic_exchange_n(&full, n, __ATOMIC_ACQ_REL)
@@ -238,8 +243,9 @@ int main(int argc, char **argv)
 }
 EOF
 $build -O1 -c boxes.c -o boxes.o || exit 1
-for how in atomic locked; do
-	gcc -g -O1 -fPIC -shared $([ $how = locked ] && echo -DLOCKED) box.c -o libbox.so -pthread && $build boxes.o -o boxes ./libbox.so || exit 1
+for how in atomic locked semaphore; do
+	case $how in atomic) with= ;; locked) with=-DLOCKED=0 ;; semaphore) with=-DLOCKED=1 ;; esac
+	gcc -g -O1 -fPIC -shared $with box.c -o libbox.so -pthread && $build boxes.o -o boxes ./libbox.so || exit 1
 	for what in call callback; do
 		rm -f t.zst*
 		"$racetrace" record -o t.zst ./boxes $what 2>err || wrong "$how $what: $(cat err)"
@@ -258,7 +264,7 @@ for how in atomic locked; do
 				wrong "$how $what, run: $(jq -c '[.findings[] | [.level, .verdict]], [.anomalies[].replay.outcome]' report.json)"
 		fi
 		# What that says is so.
-		[ -d "$(dirname "$racetrace")/../lib/racetrace/valgrind" ] || continue
+		[ $how != semaphore ] && [ -d "$(dirname "$racetrace")/../lib/racetrace/valgrind" ] || continue
 		rm -f t.zst*
 		"$racetrace" record --recorder=valgrind -o t.zst ./boxes $what 2>err || wrong "$how $what, Valgrind: $(cat err)"
 		"$racetrace" analyze --format json t.zst >report.json
