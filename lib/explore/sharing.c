@@ -2,19 +2,23 @@
 #include "lib/explore/sharing.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { POSITIONS_MAX = 32 };
 
-/* Memory of GRANULE bytes: by which threads, at which positions, under which locks it was accessed in any execution. */
-struct granule {
-	uint64_t key;
+/*
+ * A byte of memory: by which threads, at which positions, under which locks it was accessed in any execution. It is not
+ * a word: a lock does not protect the one variable less because none protects the one beside it.
+ */
+struct shared_byte {
+	uint64_t address;
 	uint64_t threads; /* bit i: thread i */
 	bool written;
-	uint64_t positions[POSITIONS_MAX];
-	uint32_t position_count;
+	uint64_t *positions; /* POSITIONS_MAX at most */
+	uint32_t position_count, position_room;
 	struct locks_held locks; /* at all accesses since a second thread came */
 	UT_hash_handle hh;
 };
@@ -28,10 +32,10 @@ static bool add_position(struct sharing *s, struct set *set, uint64_t pc)
 	return true;
 }
 
-/* The position is one of what is shared; and of what no lock protects, if none protects the granule. */
-static bool add_shared(struct sharing *s, const struct granule *g, uint64_t pc)
+/* The position is one of what is shared; and of what no lock protects, if none protects the byte. */
+static bool add_shared(struct sharing *s, const struct shared_byte *b, uint64_t pc)
 {
-	return add_position(s, &s->shared, pc) && (g->locks.count || add_position(s, &s->exposed, pc));
+	return add_position(s, &s->shared, pc) && (b->locks.count || add_position(s, &s->exposed, pc));
 }
 
 static void keep_common(struct locks_held *kept, const struct locks_held *held)
@@ -46,34 +50,43 @@ static void keep_common(struct locks_held *kept, const struct locks_held *held)
 	kept->count = n;
 }
 
-static bool note_granule(struct sharing *s, uint32_t thread, const struct locks_held *held,
-                         const struct rt_search_record *r, uint64_t key)
+/* False without memory. */
+static bool note_position(struct shared_byte *b, uint64_t pc)
 {
-	struct granule *g;
-	HASH_FIND(hh, s->granules, &key, sizeof key, g);
-	if (!g)
-		HASH_MAKE(s->granules, key, key, g);
-	if (!g)
-		return false;
-	bool was_shared = (g->threads & (g->threads - 1)) != 0;
-	g->threads |= UINT64_C(1) << thread;
-	bool shared = (g->threads & (g->threads - 1)) != 0;
-	g->written |= rt_op_writes(r->op);
 	uint32_t i = 0;
-	while (i < g->position_count && g->positions[i] != r->pc)
+	while (i < b->position_count && b->positions[i] != pc)
 		i++;
-	if (i == g->position_count && i < POSITIONS_MAX)
-		g->positions[g->position_count++] = r->pc;
-	if (shared && !was_shared) {
-		g->locks = *held;
-	} else if (shared) {
-		keep_common(&g->locks, held);
-	}
-	if (!shared || !g->written)
+	if (i < b->position_count || i == POSITIONS_MAX)
 		return true;
-	bool ok = add_shared(s, g, r->pc);
-	for (i = 0; ok && i < g->position_count; i++)
-		ok = add_shared(s, g, g->positions[i]);
+	if (!vec_reserve(&b->positions, &b->position_room, (uint64_t)i + 1, sizeof *b->positions))
+		return false;
+	b->positions[b->position_count++] = pc;
+	return true;
+}
+
+static bool note_byte(struct sharing *s, uint32_t thread, const struct locks_held *held,
+                      const struct rt_search_record *r, uint64_t address)
+{
+	struct shared_byte *b;
+	HASH_FIND(hh, s->bytes, &address, sizeof address, b);
+	if (!b)
+		HASH_MAKE(s->bytes, address, address, b);
+	if (!b || !note_position(b, r->pc))
+		return false;
+	bool was_shared = (b->threads & (b->threads - 1)) != 0;
+	b->threads |= UINT64_C(1) << thread;
+	bool shared = (b->threads & (b->threads - 1)) != 0;
+	b->written |= rt_op_writes(r->op);
+	if (shared && !was_shared) {
+		b->locks = *held;
+	} else if (shared) {
+		keep_common(&b->locks, held);
+	}
+	if (!shared || !b->written)
+		return true;
+	bool ok = add_shared(s, b, r->pc);
+	for (uint32_t i = 0; ok && i < b->position_count; i++)
+		ok = add_shared(s, b, b->positions[i]);
 	return ok;
 }
 
@@ -117,10 +130,10 @@ bool sharing_note(struct sharing *s, uint32_t thread, struct locks_held *held, c
 	}
 	if (!search_is_plain(r))
 		return true;
-	uint64_t first = r->object / GRANULE, last = (r->object + search_bytes(r) - 1) / GRANULE;
-	*overflow |= last - first >= GRANULES_MAX && !(r->flags & RT_SEARCH_OWN);
-	for (uint64_t at = first; ok && at <= last && at - first < GRANULES_MAX; at++)
-		ok = note_granule(s, thread, held, r, at);
+	uint64_t bytes = search_bytes(r);
+	*overflow |= bytes > BYTES_MAX && !(r->flags & RT_SEARCH_OWN);
+	for (uint64_t i = 0; ok && i < bytes && i < BYTES_MAX; i++)
+		ok = note_byte(s, thread, held, r, r->object + i);
 	return ok;
 }
 
@@ -131,7 +144,9 @@ bool sharing_has(const struct sharing *s, bool exposed, uint64_t pc)
 
 void sharing_release(struct sharing *s)
 {
-	HASH_FREE(s->granules);
+	for (struct shared_byte *b = s->bytes; b; b = b->hh.next)
+		free(b->positions);
+	HASH_FREE(s->bytes);
 	set_release(&s->shared);
 	set_release(&s->exposed);
 	*s = (struct sharing){0};

@@ -9,8 +9,8 @@
 #include "tracefmt/event.h"
 #include "tracefmt/search.h"
 
-/* GRANULE: bytes of memory that are looked at as one; an access is of at most GRANULES_MAX of them. */
-enum { GRANULE = 8, GRANULES_MAX = 512, LOCKS_MAX = 8 };
+/* BYTES_MAX: of an access, that are looked at. */
+enum { BYTES_MAX = 4096, LOCKS_MAX = 8 };
 
 /* The locks that a thread holds, the first LOCKS_MAX of them. */
 struct locks_held {
@@ -18,10 +18,10 @@ struct locks_held {
 	uint32_t count;
 };
 
-struct granule;
+struct shared_byte;
 /* A zeroed struct knows nothing yet. */
 struct sharing {
-	struct granule *granules;
+	struct shared_byte *bytes;
 	struct set shared, exposed; /* positions: of what several threads access; of that, what no lock protects */
 	bool grew;                  /* one of the two did: what was visited has missed states */
 	bool tries;                 /* a lock may be tried: its release is visible to others */
