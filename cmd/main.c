@@ -136,9 +136,29 @@ uint32_t cmd_jobs(struct argp_state *state, const char *text)
 	return cmd_number(state, "the number of jobs", text, 1, 1024);
 }
 
+uint64_t cmd_time_ms(struct argp_state *state, const char *what, const char *text, bool zero)
+{
+	static const struct {
+		const char *unit;
+		double ms;
+	} units[] = {{"", 1000}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"min", 60000}, {"h", 3600000}};
+	enum { UNITS = sizeof units / sizeof *units };
+	const double longest = 1000000000; /* about twelve days */
+	size_t digits = strspn(text, "0123456789.");
+	char *end;
+	double n = strtod(text, &end), ms = -1;
+	for (size_t i = 0; i < UNITS && digits && end == text + digits; i++)
+		if (!strcmp(end, units[i].unit))
+			ms = n * units[i].ms;
+	if (!(ms >= 1 || (zero && ms == 0)) || ms > longest) /* less than a millisecond is no time */
+		argp_error(state, "%s must be a number of seconds, or of ms, s, m or h ('500ms', '2m')%s, not '%s'",
+		           what, zero ? ", or 0" : "", text);
+	return (uint64_t)ms;
+}
+
 uint32_t cmd_timeout_ms(struct argp_state *state, const char *text)
 {
-	return 1000 * cmd_number(state, "the time of a run", text, 1, 1000000);
+	return (uint32_t)cmd_time_ms(state, "the time of a run", text, false);
 }
 
 int cmd_parse_program(int key, struct argp_state *state, char ***command)

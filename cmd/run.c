@@ -30,7 +30,7 @@ struct settings {
 	const char *serial; /* seed; NULL: threads run as they come */
 	bool no_confirm;
 	uint32_t jobs;
-	struct replay_options replay; /* time_limit_s 0: nothing that is only predicted or conditional is tried */
+	struct replay_options replay; /* time_limit_ms 0: nothing that is only predicted or conditional is tried */
 };
 
 static const struct argp_option options[] = {
@@ -39,9 +39,9 @@ static const struct argp_option options[] = {
     {"jobs", 'j', "N", 0, "Analyze and replay in N processes (1)", 0},
     {"no-confirm", OPT_NO_CONFIRM, NULL, 0, "Do not run the program again with the schedules that were found", 0},
     {"serial", OPT_SERIAL, "SEED", OPTION_ARG_OPTIONAL, "Record one thread at a time, as 'racetrace record' does", 0},
-    {"time-limit", OPT_TIME_LIMIT, "SECONDS", 0,
-     "Try what is only predicted or conditional for this time (30); 0: do not", 0},
-    {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run with a schedule after this time (20)", 0},
+    {"time-limit", OPT_TIME_LIMIT, "TIME", 0, "Try what is only predicted or conditional for this time (30); 0: do not",
+     0},
+    {"timeout", OPT_TIMEOUT, "TIME", 0, "End a run with a schedule after this time (20)", 0},
     {"trace", OPT_TRACE, "FILE", 0, "Keep the trace as FILE", 0},
     {0}};
 
@@ -55,7 +55,7 @@ static const char doc[] = "Records a run of PROGRAM and analyzes it. Runs the pr
 static const struct cmd_setting settings[] = {
     CMD_SETS(OPT_BEFORE, struct settings, replay.before),
     CMD_SETS(OPT_NO_CONFIRM, struct settings, no_confirm),
-    CMD_SETS_NUMBER(OPT_TIME_LIMIT, struct settings, replay.time_limit_s, "the time limit", 0, UINT32_MAX),
+    CMD_SETS_TIME(OPT_TIME_LIMIT, struct settings, replay.time_limit_ms, "the time limit", true),
     CMD_SETS(OPT_TRACE, struct settings, trace),
     {0},
 };
@@ -153,7 +153,7 @@ static enum rt_status confirm(const struct settings *s, struct report *r, struct
 	struct replay_options o = s->replay;
 	o.jobs = o.before ? 1 : s->jobs; /* a run is not to meet another one */
 	o.limited = 1u << VERDICT_PREDICTED | 1u << VERDICT_CONDITIONAL;
-	if (o.time_limit_s)
+	if (o.time_limit_ms)
 		o.verdicts |= o.limited;
 	enum rt_status status = replay_report(r, &o, &confirmed, err);
 	report_keep(r, VERDICT_PREDICTED, false);
@@ -165,7 +165,7 @@ static enum rt_status report(struct settings *s, struct rt_trace *trace, bool *f
 {
 	uint64_t max_memory = 0;
 	struct analysis_options analysis = {.model = {.admit = cmd_admit, .admit_arg = &max_memory},
-	                                    .prove.guess = !s->no_confirm && s->replay.time_limit_s,
+	                                    .prove.guess = !s->no_confirm && s->replay.time_limit_ms,
 	                                    .jobs = s->jobs,
 	                                    .available = cmd_allowed_memory(max_memory)};
 	struct report_options report_options = {.least = analysis.prove.guess ? VERDICT_CONDITIONAL : VERDICT_PREDICTED,
@@ -229,7 +229,7 @@ int cmd_run(int argc, char **argv)
 	struct settings s = {.jobs = 1, .replay = replay_defaults};
 	struct rt_error err = {0};
 	int result = EXIT_INPUT;
-	s.replay.time_limit_s = 30;
+	s.replay.time_limit_ms = 30000;
 	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, &s);
 	s.replay.program = s.command;
 	s.replay.input = input_file(input, sizeof input);

@@ -38,6 +38,9 @@ void cmd_parse(const struct argp *argp, int argc, char **argv, unsigned flags, v
 uint32_t cmd_number(struct argp_state *state, const char *what, const char *text, uint32_t min, uint32_t max);
 /* Number of bytes that an option's argument says: "512M", with K, M, G or T. 0: it is not a size. */
 uint64_t cmd_size(const char *text);
+/* Milliseconds that an option's argument says: "20" and "0.5" are seconds, "500ms" and "2m" have a unit. At most about
+ * twelve days. zero: 0 is allowed, else 1 is the least. */
+uint64_t cmd_time_ms(struct argp_state *state, const char *what, const char *text, bool zero);
 /* Index of the word in a list that ends with NULL. what: "a strategy", for the message, which lists the words:
  * docs/racetrace.bash reads it. */
 unsigned cmd_word(struct argp_state *state, const char *what, const char *const *words, const char *given);

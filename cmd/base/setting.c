@@ -23,6 +23,9 @@ bool cmd_set(const struct cmd_setting *list, int key, const char *arg, struct ar
 	case CMD_NUMBER_64:
 		*(uint64_t *)member = cmd_number(state, list->what, arg, list->min, list->max);
 		break;
+	case CMD_TIME:
+		*(uint64_t *)member = cmd_time_ms(state, list->what, arg, !list->min);
+		break;
 	}
 	return true;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum cmd_setting_kind { CMD_FLAG, CMD_TEXT, CMD_NUMBER_32, CMD_NUMBER_64 };
+enum cmd_setting_kind { CMD_FLAG, CMD_TEXT, CMD_NUMBER_32, CMD_NUMBER_64, CMD_TIME };
 
 struct cmd_setting {
 	int key; /* of the option; 0 ends a list */
@@ -26,6 +26,9 @@ struct cmd_setting {
 #define CMD_SETS_NUMBER(key, type, member, what, min, max) \
 	{key, _Generic(((type *)0)->member, uint32_t: CMD_NUMBER_32, uint64_t: CMD_NUMBER_64), offsetof(type, member), \
 	 what, min, max}
+/* Milliseconds (cmd_time_ms), a uint64_t. */
+#define CMD_SETS_TIME(key, type, member, what, zero) \
+	{key, _Generic(((type *)0)->member, uint64_t: CMD_TIME), offsetof(type, member), what, !(zero), 0}
 /* clang-format on */
 
 struct argp_state;

@@ -81,8 +81,8 @@ static const struct argp_option options[] = {
      "How the runs differ: predict (the default), random, native, racefuzzer, systematic, drfinder, pct, pos, noise, "
      "suspend",
      0},
-    {"time", OPT_TIME, "SECONDS", 0, "Start no further run after this time, which inputs and tests share", 0},
-    {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run after this time (20); it hangs, unless it makes progress", 0},
+    {"time", OPT_TIME, "TIME", 0, "Start no further run after this time, which inputs and tests share", 0},
+    {"timeout", OPT_TIMEOUT, "TIME", 0, "End a run after this time (20); it hangs, unless it makes progress", 0},
     {"traces", OPT_TRACES, "DIR", 0, "Keep in DIR the traces of the runs that the findings are shown of", 0},
     {0}};
 
@@ -116,7 +116,7 @@ static const struct cmd_setting settings[] = {
     CMD_SETS_NUMBER(OPT_SEED, struct explore_options, seed, "a seed", 1, UINT32_MAX),
     CMD_SETS(OPT_SOURCE_ROOT, struct explore_options, source_root),
     CMD_SETS(OPT_BEFORE, struct explore_options, before),
-    CMD_SETS_NUMBER(OPT_TIME, struct explore_options, time_s, "the time limit", 1, UINT32_MAX),
+    CMD_SETS_TIME(OPT_TIME, struct explore_options, time_ms, "the time limit", false),
     CMD_SETS(OPT_TRACES, struct explore_options, traces),
     {0},
 };

@@ -13,7 +13,6 @@
 #include "recorder/control.h"
 
 #include <jansson.h>
-#include <time.h>
 
 struct exploring;
 
@@ -114,7 +113,7 @@ struct explore_options {
 	const char *input;  /* NULL: /dev/null */
 	const char *before; /* a command of the shell before each run; NULL: none */
 	uint32_t runs, jobs;
-	uint32_t time_s; /* 0: no limit */
+	uint64_t time_ms; /* 0: no limit */
 	uint64_t seed;
 	unsigned timeout_ms;
 	const char *traces; /* folder that keeps the runs with findings; NULL: none */
@@ -134,17 +133,17 @@ struct exploring {
 	struct merge merge;
 	struct run_slot *slots; /* o.jobs */
 	char folder[SCRATCH_MAX];
-	const char *label;       /* of what is explored now; NULL: there is but one */
-	size_t targets;          /* that are still to be explored, with this one */
-	uint32_t started, ended; /* runs */
-	uint32_t first;          /* runs before what is explored now */
-	time_t began_target;
+	const char *label;          /* of what is explored now; NULL: there is but one */
+	size_t targets;             /* that are still to be explored, with this one */
+	uint32_t started, ended;    /* runs */
+	uint32_t first;             /* runs before what is explored now */
+	uint64_t began_target;      /* ns, of now_ns */
 	uint32_t explored, untried; /* inputs or tests; of them, those that there was no time for */
 	uint32_t failed;            /* of them, without a trace */
 	uint32_t slow;              /* that were ended at the time-out in the midst of what they did */
 	uint32_t uncontrolled;      /* whose threads ran free although the strategy would lead them */
 	uint64_t next_seed;
-	time_t began;
+	uint64_t began;            /* the same; 0: not yet */
 	bool native;               /* the program cannot be controlled: what follows runs free */
 	bool stopped;              /* by a signal */
 	char failure[512];         /* of the first run that failed */

@@ -3,6 +3,7 @@
 
 #include "cmd/base/interrupt.h"
 #include "cmd/base/messages.h"
+#include "lib/base/clock.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -111,11 +112,11 @@ static bool budget_left(const struct exploring *x)
 {
 	if (x->stopped || x->started - x->first >= x->o.runs)
 		return false;
-	if (!x->o.time_s)
+	if (!x->o.time_ms)
 		return true;
 	/* What is left of the time is shared by what is left to be explored. */
-	time_t left = (time_t)x->o.time_s - (x->began_target - x->began);
-	return time(NULL) - x->began_target < (left + (time_t)x->targets - 1) / (time_t)x->targets;
+	uint64_t all = x->o.time_ms * 1000000, before = x->began_target - x->began;
+	return before < all && now_ns() - x->began_target < (all - before) / x->targets;
 }
 
 static void free_slot(struct run_slot *s)
@@ -234,7 +235,7 @@ static void begin_target(struct exploring *x)
 	x->status_count = 0;
 	x->first = x->started = x->ended;
 	x->next_seed = x->o.seed;
-	x->began_target = time(NULL);
+	x->began_target = now_ns();
 	if (!x->began)
 		x->began = x->began_target;
 }

@@ -94,7 +94,7 @@ static void check_pid(struct argp_state *state, const struct record_options *o)
 		           "of --trigger only finding goes with --pid: a process's parent alone is told its status");
 	if (o->idle && o->trigger.kind)
 		argp_error(state, "--trigger does not go with --idle");
-	if (o->time_s && !o->pid)
+	if (o->time_ms && !o->pid)
 		argp_error(state, "--time needs --pid");
 }
 
@@ -118,7 +118,7 @@ static const struct cmd_setting settings[] = {
     CMD_SETS('o', struct record_options, output),
     CMD_SETS_NUMBER('t', struct record_options, threads, "the number of threads", 1, 1 << 20),
     CMD_SETS_NUMBER(OPTION_EXIT_SLEEP, struct record_options, exit_sleep_ms, "the time to sleep at exit", 0, INT32_MAX),
-    CMD_SETS_NUMBER(OPTION_TIME, struct record_options, time_s, "a number of seconds", 1, UINT32_MAX),
+    CMD_SETS_TIME(OPTION_TIME, struct record_options, time_ms, "the time", false),
     CMD_SETS(OPTION_IDLE, struct record_options, idle),
     CMD_SETS(OPTION_UNKEPT, struct record_options, unkept),
     CMD_SETS(OPTION_OUTCOME, struct record_options, outcome),
@@ -257,7 +257,7 @@ static const struct argp_option option_table[] = {
     {"sync-only", OPTION_SYNC_ONLY, NULL, 0,
      "Record the synchronisation of an uninstrumented program, without its accesses: --recorder=sync", 0},
     {"threads", 't', "N", 0, "Record at most N threads at the same time (32768)", 0},
-    {"time", OPTION_TIME, "SECONDS", 0, "With --pid: record for at most SECONDS", 0},
+    {"time", OPTION_TIME, "TIME", 0, "With --pid: record for at most TIME", 0},
     {"trigger", OPTION_TRIGGER, "END", 0,
      "Write the trace only if the program ends so: failure, exit or exit=STATUS (without it: not 0), signal or "
      "signal=NAME; or keep it only if an analysis has a finding: finding or finding=LEVEL (error)",

@@ -44,7 +44,7 @@ struct record_options {
 	struct trigger trigger; /* ends of the program for which the trace is written */
 	bool unkept;            /* the trace is about to be removed */
 	pid_t pid;              /* process that is recorded for a while; 0: one is started */
-	uint32_t time_s;        /* it is recorded at most so long; 0: no limit */
+	uint64_t time_ms;       /* it is recorded at most so long; 0: no limit */
 	bool idle;              /* the program is only started, for --pid later */
 	const char *plan;       /* file of the plan that they follow, and of what becomes of it; NULL: none */
 	bool verbose;

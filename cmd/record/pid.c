@@ -49,14 +49,14 @@ static enum rt_status take_signals(struct session *s, struct rt_error *err)
 static void *await_end(void *arg)
 {
 	struct session *s = arg;
-	uint64_t until = now_ns() + s->options->time_s * UINT64_C(1000000000);
+	uint64_t until = now_ns() + s->options->time_ms * 1000000;
 	struct pollfd fds[] = {{.fd = s->signals, .events = POLLIN}, {.fd = s->pidfd, .events = POLLIN}};
 	enum { LONG_MS = 1 << 30 };
 	for (int n = 0; n <= 0;) {
 		uint64_t now = now_ns();
-		if (s->options->time_s && now >= until)
+		if (s->options->time_ms && now >= until)
 			break;
-		uint64_t left = s->options->time_s ? (until - now) / 1000000 + 1 : LONG_MS;
+		uint64_t left = s->options->time_ms ? (until - now) / 1000000 + 1 : LONG_MS;
 		n = poll(fds, 2, left < LONG_MS ? (int)left : LONG_MS);
 	}
 	s->dead = fds[1].revents != 0;
@@ -73,7 +73,7 @@ static enum rt_status collect(struct session *s, struct rt_writer *w, struct rt_
 		                    limit_behind(failure));
 	collector_begin(s->collector);
 	fprintf(stderr, "racetrace: recording process %ld%s\n", (long)s->options->pid,
-	        s->options->time_s ? "" : " (an interrupt ends the recording)");
+	        s->options->time_ms ? "" : " (an interrupt ends the recording)");
 	enum rt_status status = collector_run(s->collector, s->in_proc, w, err);
 	kill(getpid(), SIGTERM); /* blocked: ends the waiter, if that waits */
 	pthread_join(waiter, NULL);

@@ -67,8 +67,8 @@ static const struct argp_option options[] = {
      "Choose by N which thread goes on after the schedule (1); of a report of several runs: repeat the run with this "
      "seed",
      0},
-    {"time-limit", OPT_TIME_LIMIT, "SECONDS", 0, "Try nothing further after this time", 0},
-    {"timeout", OPT_TIMEOUT, "SECONDS", 0, "End a run after this time (20)", 0},
+    {"time-limit", OPT_TIME_LIMIT, "TIME", 0, "Try nothing further after this time", 0},
+    {"timeout", OPT_TIMEOUT, "TIME", 0, "End a run after this time (20)", 0},
     {"trace", 't', "TRACE", 0, "The trace of the schedule; a report names its own", 0},
     {"verdict", OPT_VERDICT, "LIST", 0,
      "Replay the anomalies with these verdicts: observed,proved,predicted,conditional", 0},
@@ -98,7 +98,7 @@ static const uint32_t resolve_orders[] = {1u << OUTCOME_FIRST, 1u << OUTCOME_SEC
 static const struct cmd_setting settings[] = {
     CMD_SETS(OPT_ANOMALY, struct settings, replay.anomaly),
     CMD_SETS(OPT_FINDING, struct settings, replay.finding),
-    CMD_SETS_NUMBER(OPT_TIME_LIMIT, struct settings, replay.time_limit_s, "the time limit", 1, UINT32_MAX),
+    CMD_SETS_TIME(OPT_TIME_LIMIT, struct settings, replay.time_limit_ms, "the time limit", false),
     CMD_SETS_NUMBER(OPT_ATTEMPTS, struct settings, replay.attempts, "the number of attempts", 1, 1000),
     CMD_SETS(OPT_BEFORE, struct settings, replay.before),
     CMD_SETS_NUMBER(OPT_REPEAT, struct settings, replay.repeat, "the number of repeats", 1, 1000000),

@@ -13,8 +13,8 @@ struct replay_options {
 	uint32_t orders;      /* bit i: enum outcome_order i, of races */
 	uint32_t attempts, repeat, jobs;
 	unsigned timeout_ms;
-	uint32_t time_limit_s; /* 0: none */
-	uint32_t limited;      /* bit i: the time limit is for enum verdict i, once the others have ended */
+	uint64_t time_limit_ms; /* 0: none */
+	uint32_t limited;       /* bit i: the time limit is for enum verdict i, once the others have ended */
 	uint64_t seed;
 	const char *input;  /* NULL: /dev/null */
 	const char *before; /* a command of the shell before each run; NULL: none */

@@ -8,6 +8,7 @@
 #include "cmd/replay/debug.h"
 #include "cmd/replay/reference.h"
 #include "cmd/try/ways.h"
+#include "lib/base/clock.h"
 #include "lib/schedule/script_places.h"
 #include "recorder/collector/program.h"
 
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 const struct replay_options replay_defaults = {.verdicts = 1u << VERDICT_PROVED | 1u << VERDICT_OBSERVED,
@@ -60,7 +60,7 @@ struct replaying {
 	struct job *jobs;
 	size_t *entries; /* what is to be replayed, in that order */
 	size_t count, next, done;
-	time_t began; /* or, if later, when the last ended that the time limit is not for */
+	uint64_t began; /* ns, of now_ns; or, if later, when the last ended that the time limit is not for */
 	struct reference reference;
 	struct rt_trace *other;  /* of a run of another build than the recorded one; NULL: it is the same */
 	struct rebuilt *rebuilt; /* where positions are in it; NULL: the same */
@@ -151,19 +151,19 @@ static enum rt_status begin_job(struct replaying *p, struct job *j, size_t entry
 
 static bool is_limited(const struct replaying *p, const struct anomaly *a)
 {
-	return p->o->time_limit_s && p->o->limited >> a->verdict & 1;
+	return p->o->time_limit_ms && p->o->limited >> a->verdict & 1;
 }
 
 /* True if the time for the anomaly is over. */
 static bool is_late(const struct replaying *p, const struct anomaly *a)
 {
-	return is_limited(p, a) && time(NULL) - p->began >= (time_t)p->o->time_limit_s;
+	return is_limited(p, a) && now_ns() - p->began >= p->o->time_limit_ms * 1000000;
 }
 
 static void end_job(struct replaying *p, struct job *j)
 {
 	if (!is_limited(p, j->anomaly))
-		p->began = time(NULL);
+		p->began = now_ns();
 	p->confirmed |= j->result->confirmed != 0;
 	report_add_replay(p->r, j->entry, j->result);
 	j->result = NULL;
@@ -303,10 +303,10 @@ static enum rt_status make_folders(struct replaying *p)
 static enum rt_status look_at_held(struct replaying *p)
 {
 	p->held = debug_held(p->jobs[0].t, p->o->debugger, p->folder);
-	if (p->held || time(NULL) - p->began <= (time_t)(p->o->timeout_ms / 1000) + 1)
+	if (p->held || now_ns() - p->began <= (p->o->timeout_ms + UINT64_C(1000)) * 1000000)
 		return RT_OK;
-	return rt_error_set(p->err, RT_ESYSTEM, "'%s' was not reached within %u seconds (--timeout)",
-	                    p->o->anomaly ? p->o->anomaly : p->info->path, p->o->timeout_ms / 1000);
+	return rt_error_set(p->err, RT_ESYSTEM, "'%s' was not reached within %g seconds (--timeout)",
+	                    p->o->anomaly ? p->o->anomaly : p->info->path, p->o->timeout_ms / 1000.0);
 }
 
 static enum rt_status wait_for_runs(struct replaying *p)
@@ -516,7 +516,7 @@ enum rt_status replay_script(struct script *s, struct rt_trace *trace, const str
 	                      .info = trace ? rt_trace_info(trace) : &unknown,
 	                      .err = err,
 	                      .jobs = &job,
-	                      .began = time(NULL)};
+	                      .began = now_ns()};
 	o.jobs = 1;
 	enum rt_status status = job.result ? find_program(&p) : rt_error_set(err, RT_EMEMORY, "no memory for a run");
 	interrupt_take(old);
@@ -554,7 +554,7 @@ enum rt_status replay_report(struct report *r, const struct replay_options *opti
 	                      .trace = r->analysis->trace,
 	                      .info = rt_trace_info(r->analysis->trace),
 	                      .err = err,
-	                      .began = time(NULL)};
+	                      .began = now_ns()};
 	enum rt_status status = find_program(&p);
 	if (status)
 		return status;

@@ -84,7 +84,7 @@ static uint64_t key_of(unsigned kind, uint64_t address)
 }
 
 /* The keys that a step depends on; returns their number. */
-static uint32_t keys_of(const struct rt_search_record *r, uint64_t keys[BYTES_MAX])
+static uint32_t keys_of(const struct rt_search_record *r, uint64_t keys[ACCESS_MAX])
 {
 	uint32_t n = 0;
 	if (!rt_op_is_access(r->op)) {
@@ -93,7 +93,7 @@ static uint32_t keys_of(const struct rt_search_record *r, uint64_t keys[BYTES_MA
 			keys[n++] = key_of(OBJECT, r->arg);
 		return n;
 	}
-	for (uint64_t bytes = search_bytes(r); n < bytes && n < BYTES_MAX; n++)
+	for (uint64_t bytes = search_bytes(r); n < bytes && n < ACCESS_MAX; n++)
 		keys[n] = key_of(MEMORY, r->object + n);
 	return n;
 }
@@ -103,7 +103,7 @@ static uint64_t hash_after(struct execution_walk *w, uint32_t t)
 {
 	const struct rt_search_record *r = &w->threads[t].step;
 	bool writes = !rt_op_is_access(r->op) || rt_op_writes(r->op);
-	uint64_t keys[BYTES_MAX], h = executions_mix(executions_mix(w->threads[t].hash, r->op), r->pc);
+	uint64_t keys[ACCESS_MAX], h = executions_mix(executions_mix(w->threads[t].hash, r->op), r->pc);
 	uint32_t n = keys_of(r, keys);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct dependency *d = dependency_of(w, keys[i], false);
@@ -119,7 +119,7 @@ static void do_visible(struct execution_walk *w, uint32_t t)
 {
 	const struct rt_search_record *r = &w->threads[t].step;
 	bool writes = !rt_op_is_access(r->op) || rt_op_writes(r->op);
-	uint64_t keys[BYTES_MAX], h = hash_after(w, t);
+	uint64_t keys[ACCESS_MAX], h = hash_after(w, t);
 	uint32_t n = keys_of(r, keys);
 	for (uint32_t i = 0; i < n; i++) {
 		struct dependency *d = dependency_of(w, keys[i], true);

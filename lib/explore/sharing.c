@@ -131,8 +131,8 @@ bool sharing_note(struct sharing *s, uint32_t thread, struct locks_held *held, c
 	if (!search_is_plain(r))
 		return true;
 	uint64_t bytes = search_bytes(r);
-	*overflow |= bytes > BYTES_MAX && !(r->flags & RT_SEARCH_OWN);
-	for (uint64_t i = 0; ok && i < bytes && i < BYTES_MAX; i++)
+	*overflow |= bytes > ACCESS_MAX && !(r->flags & RT_SEARCH_OWN);
+	for (uint64_t i = 0; ok && i < bytes && i < ACCESS_MAX; i++)
 		ok = note_byte(s, thread, held, r, r->object + i);
 	return ok;
 }

@@ -9,8 +9,8 @@
 #include "tracefmt/event.h"
 #include "tracefmt/search.h"
 
-/* BYTES_MAX: of an access, that are looked at. */
-enum { BYTES_MAX = 4096, LOCKS_MAX = 8 };
+/* ACCESS_MAX: bytes of an access that are looked at. */
+enum { ACCESS_MAX = 4096, LOCKS_MAX = 8 };
 
 /* The locks that a thread holds, the first LOCKS_MAX of them. */
 struct locks_held {
