@@ -302,11 +302,11 @@ program sleeps <<<'#include <unistd.h>
 int main(void) { usleep(1200000); return 3; }'
 run 0 explore --strategy native --runs 2 --time 900ms --inputs corpus -- ./sleeps
 says '^racetrace: 1 of 2 inputs were not run: there was no time left$'
+grep -q '^1 run, [0-9]* events, each ending with exit status 3' out || wrong "the end of each run is not said: $(tail -n 1 out)"
 for time in 0 0.5x 1.2.3 -1; do
 	run 2 explore --time $time ./sleeps
 	says "the time limit must be a number of seconds, .* not '$time'"
 done
-grep -q '^1 run, [0-9]* events, each ending with exit status 3' out || wrong "the end of each run is not said: $(tail -n 1 out)"
 # A run of an input is repeated by an exploration of that input alone, in which it has another number.
 program aborts <<'C'
 #include <pthread.h>

@@ -139,6 +139,8 @@ static void visit(struct oracle *o, const struct machine *m)
 
 /* ---- A run, as the recorder notes it ---- */
 
+static uint32_t variable_bytes = 1;
+
 static void note_step(const struct program *p, const struct machine *m, int t, struct rt_search_record *r)
 {
 	static const uint8_t ops[KINDS] = {[LOCAL] = RT_OP_READ,   [LOAD] = RT_OP_READ,      [STORE] = RT_OP_WRITE,
@@ -151,9 +153,9 @@ static void note_step(const struct program *p, const struct machine *m, int t, s
 	                               .flags = own ? RT_SEARCH_OWN : 0,
 	                               .thread = (uint32_t)t,
 	                               .pc = (uint64_t)(t * LENGTH + i + 1),
-	                               .arg = 8};
+	                               .arg = variable_bytes};
 	r->object = own ? 0x9000 + 64 * (uint64_t)t
-	                : (kind == LOCK || kind == UNLOCK ? 0x100u : 0x8000u) + 8u * p->object[t][i];
+	                : (kind == LOCK || kind == UNLOCK ? 0x100u : 0x8000u) + variable_bytes * p->object[t][i];
 }
 
 static size_t run(const struct program *p, const uint8_t *choices, uint32_t count, struct rt_search_record *records)
@@ -282,6 +284,29 @@ START_TEST(finds_the_races_of_all_states_with_no_and_with_partial_reduction_and_
 }
 END_TEST
 
+/* Of two variables of 4 bytes in one word a lock protects one. */
+START_TEST(a_variable_is_not_shared_because_its_neighbour_in_the_word_is)
+{
+	static const struct program words = {.kind = {{LOCK, STORE, UNLOCK, STORE, LOCAL},
+	                                              {LOCK, LOAD, UNLOCK, LOCAL, STORE},
+	                                              {LOCAL, LOCAL, LOCAL, LOCAL, LOCAL}},
+	                                     .object = {{0, 0, 0, 1, 0}, {0, 0, 0, 0, 1}, {0}}};
+	uint64_t states[2][EXECUTIONS_REDUCTIONS];
+	struct pairs found;
+	for (int apart = 0; apart < 2; apart++)
+		for (int r = 0; r < EXECUTIONS_REDUCTIONS; r++) {
+			struct executions_options options = {.reduction = (enum executions_reduction)r,
+			                                     .preemptions = UINT32_MAX};
+			variable_bytes = apart ? 8 : 4;
+			states[apart][r] = search(&words, &options, &found).states;
+			ck_assert(found.has[3][LENGTH + 4]);
+		}
+	variable_bytes = 1;
+	ck_assert_int_eq(memcmp(states[0], states[1], sizeof states[0]), 0);
+	ck_assert_uint_lt(states[0][EXECUTIONS_FULL], states[0][EXECUTIONS_PARTIAL]);
+}
+END_TEST
+
 START_TEST(an_access_that_is_too_wide_to_be_known_in_full_is_counted)
 {
 	struct rt_search_record wide = {
@@ -332,6 +357,7 @@ SUITE(executions)
 	Suite *s = suite_create("executions");
 	TCase *t = tcase_create("executions");
 	tcase_add_test(t, finds_the_races_of_all_states_with_no_and_with_partial_reduction_and_with_full_no_others);
+	tcase_add_test(t, a_variable_is_not_shared_because_its_neighbour_in_the_word_is);
 	tcase_add_test(t, an_access_that_is_too_wide_to_be_known_in_full_is_counted);
 	tcase_add_test(t, a_bound_of_preemptions_is_a_bound_and_grows_to_all);
 	suite_add_tcase(s, t);
