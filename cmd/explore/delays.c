@@ -16,6 +16,8 @@ enum {
 	SIGHTS_MAX = 256    /* that are tried */
 };
 #define STATE_PROMISE 0.8 /* of a run in which a thread comes to a state that it was not in */
+/* What is added to that where another thread comes between two things that one does, the more the closer these are. */
+#define TORN_PROMISE 0.3
 #define DECAY 0.1 /* by which each promises less than the one before: other runs are not to wait for all of them */
 
 static enum rt_status no_memory(struct rt_error *err)
@@ -71,12 +73,16 @@ enum rt_status predict_delay(struct delaying *d, const struct delay *delay, doub
 		status = delay_runs(d->delays, &exact, &runs, &count, err);
 	if (status || !runs)
 		return status;
+	if (exact.torn != UINT32_MAX) /* as good as if it were the first */
+		c.torn = TORN_PROMISE / (1 + exact.torn / 8.0) + DECAY * (double)*taken;
 	c.delay = (exact.held << 32 | runs[count - 1].thread) * 2 + exact.returns;
 	struct candidate *known = find(d, c.delay);
-	if (known)
+	if (known) {
 		known->score = known->score > c.score ? known->score : c.score;
-	else
+		known->torn = known->torn > c.torn ? known->torn : c.torn;
+	} else {
 		status = plan(d, runs, count, exact.waiting, &c.plan, err);
+	}
 	free(runs);
 	*added = c.plan || known;
 	if (status || !c.plan)

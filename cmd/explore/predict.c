@@ -9,8 +9,10 @@
  * deadlocks: first, if they are many. And a run for all orders of turns that no run had and in which a thread may see
  * something else (orders.c).
  *
- * And a run that is one before up to an event, from where another thread comes first (delays.c): the fourth and
- * fifth run, as after the first ones, which are for many, small changes find the most; then each other one.
+ * And a run that is one before up to an event, from where another thread comes first (delays.c). The most promising of
+ * these has another thread come between two things that one does: no run has that in which the threads come one after
+ * the other, and a run by chance seldom has it at the right place. So the second run is such a one, and the third if
+ * there are no anomalies to be had at once.
  *
  * The most promising run is first: of what a run with new code showed, then by verdict and rank. If there is none left,
  * runs are made by several strategies, until that brings nothing new several times.
@@ -28,10 +30,9 @@
 #include <string.h>
 
 enum {
-	BEFORE_DELAYS = 3, /* runs of which none has a delay; the next two have, then each other one */
-	QUIET = 4,         /* random runs without anything new, after which it is enough */
-	PLACES_MAX = 256,  /* at which one run holds threads */
-	MANY = 5           /* anomalies, and places of them, that one run is for rather than a run for each */
+	QUIET = 4,        /* random runs without anything new, after which it is enough */
+	PLACES_MAX = 256, /* at which one run holds threads */
+	MANY = 5          /* anomalies, and places of them, that one run is for rather than a run for each */
 };
 
 /* promise: less than a schedule that is proved, more than one that is not; but of many anomalies, more than any. */
@@ -147,16 +148,53 @@ static size_t most_promising(const struct predict *p, bool delayed)
 	return best;
 }
 
+/* True if a run for many anomalies at once, or for one that is proved, is still to be made. */
+static bool any_sure(const struct predict *p, bool sweep)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct candidate *c = &p->items[i];
+		if (c->open && (c->proved || (sweep && sweeps[c->sweep].pattern)))
+			return true;
+	}
+	return false;
+}
+
+/* The most promising one with a delay, if another thread comes between two things that one does counts more. */
+static size_t most_torn(const struct predict *p)
+{
+	size_t best = SIZE_MAX;
+	for (size_t i = 0; i < p->count; i++) {
+		const struct candidate *c = &p->items[i], *b = best == SIZE_MAX ? NULL : &p->items[best];
+		if (c->open && c->delay && (!b || c->score + c->torn > b->score + b->torn))
+			best = i;
+	}
+	return best;
+}
+
+/*
+ * The candidate for the run behind so many. The second run is one with a delay, if there is nothing proved. So is the
+ * third, if that has another thread come between two things, and there are no anomalies of which one run has many.
+ * The fourth is if none was, and from the fifth on each other one.
+ */
+static size_t next_candidate(struct predict *p, uint32_t before)
+{
+	bool delayed = before > 3 ? before % 2 == 0 : before == 3 && !p->delayed;
+	bool early = (before == 1 || before == 2) && !any_sure(p, before == 2);
+	size_t best = early ? most_torn(p) : SIZE_MAX;
+	if (before == 2 && best != SIZE_MAX && p->items[best].torn == 0)
+		best = SIZE_MAX;
+	best = best == SIZE_MAX ? most_promising(p, delayed) : best;
+	best = best == SIZE_MAX ? most_promising(p, !delayed) : best;
+	p->delayed |= best != SIZE_MAX && p->items[best].delay != 0;
+	return best;
+}
+
 bool predict_next(struct exploring *x, struct run_order *order)
 {
 	struct predict *p = predict_of(x);
 	size_t best = SIZE_MAX;
-	if (p && !x->native) {
-		uint32_t before = x->started - x->first;
-		bool delayed = before == BEFORE_DELAYS || (before > BEFORE_DELAYS && (before - BEFORE_DELAYS) % 2 == 1);
-		best = most_promising(p, delayed);
-		best = best == SIZE_MAX ? most_promising(p, !delayed) : best;
-	}
+	if (p && !x->native)
+		best = next_candidate(p, x->started - x->first);
 	order->candidate = best;
 	if (best != SIZE_MAX)
 		return order_run(x, &p->items[best], order);
@@ -252,6 +290,7 @@ static enum rt_status take_on(struct predict *p, const struct report *r, const s
 	c.open = true;
 	memcpy(c.fingerprint, e->fingerprint, sizeof c.fingerprint);
 	c.resolve = a->kind == ANOMALY_RACE ? OUTCOME_FIRST : OUTCOME_NO_ORDER;
+	c.proved = a->schedule && a->verdict == VERDICT_PROVED;
 	c.score = score_of(e, new_code, ++k->attempts);
 	k->planned = true;
 	*added = true;
@@ -407,21 +446,23 @@ enum rt_status predict_ended(struct exploring *x, const struct run_result *run, 
 	enum rt_status status = run->order->plan ? note_outcome(x, run, err) : RT_OK;
 	if (status || !run->analysis)
 		return status;
+	bool first = !p->positions.count;
 	if (!add_positions(p, run->analysis, &fresh))
 		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
 	p->news |= fresh != 0;
+	bool new_code = fresh != 0 && !first; /* to the first run all code is new */
 	status = report_create(run->analysis, &options, &all, err);
 	if (status)
 		return status;
-	status = take_on_all(p, all, fresh != 0, err);
+	status = take_on_all(p, all, new_code, err);
 	if (!status)
-		status = take_on_places(p, all, fresh != 0, err);
+		status = take_on_places(p, all, new_code, err);
 	report_free(all);
 	if (status)
 		return status;
 	const char *strategy = run->order->strategy;
 	bool covered = strategy && !strcmp(strategy, sweeps[SWEEP_TURNS].strategy);
-	return predict_take_on_turns(p, run->analysis, fresh != 0, covered, err);
+	return predict_take_on_turns(p, run->analysis, new_code, covered, err);
 }
 
 enum rt_status predict_merged(struct exploring *x, const struct run_result *run, struct rt_error *err)

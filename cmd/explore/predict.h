@@ -27,6 +27,8 @@ struct candidate {
 	char at[3][300];
 	enum sweep sweep;
 	uint64_t delay; /* of a run that delays an event: which one, and for which thread; else 0 */
+	double torn;    /* what is added to the score of one in which another thread comes between two things; else 0 */
+	bool proved;    /* it is the schedule of an anomaly that no run had, but some could have */
 	bool open;      /* it was not run */
 	enum outcome_order resolve;
 	enum outcome_way way;
@@ -67,7 +69,8 @@ struct predict {
 	size_t order_count, order_room;
 	struct places at[SWEEPS]; /* of anomalies that are not excluded */
 	uint32_t quiet;
-	bool news; /* the run under way brought some */
+	bool delayed; /* some run had a delay */
+	bool news;    /* the run under way brought some */
 	/* What became of the run's plan, until its report is merged. */
 	struct replay_run outcome;
 	bool has_outcome;

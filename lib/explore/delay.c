@@ -139,6 +139,7 @@ void delays_free(struct delays *d)
 	if (!d)
 		return;
 	HASH_FREE(d->places);
+	HASH_FREE(d->touched);
 	free_all(d->events, d->first, d->last, d->upto, d->done, d->waits, d->open);
 	free(d);
 }
@@ -339,6 +340,77 @@ static uint32_t outermost(const struct delays *d, uint32_t event)
 	return first;
 }
 
+/* ---- What the thread held has done by halves ---- */
+
+enum { LOOKED_AT_MAX = 1024 }; /* events before, and such ones between */
+
+/* An access before. False without memory. */
+static bool touch(struct delays *d, uint32_t event)
+{
+	const struct seen *s = &d->events[event];
+	for (uint32_t i = 0; i < s->bytes; i++) {
+		uint64_t address = s->object + i;
+		struct touched *t;
+		HASH_FIND(hh, d->touched, &address, sizeof address, t);
+		if (!t) {
+			HASH_MAKE(d->touched, address, address, t);
+			if (!t)
+				return false;
+			t->read = t->write = NONE;
+		}
+		t->read = t->read == NONE && rt_op_reads(s->op) ? event : t->read;
+		t->write = t->write == NONE && rt_op_writes(s->op) ? event : t->write;
+	}
+	return true;
+}
+
+/* What it has accessed before, the latest first. False without memory. */
+static bool touch_all(struct delays *d, uint32_t held)
+{
+	bool ok = true;
+	for (uint32_t e = held, n = 0; ok && e-- > 0 && n < LOOKED_AT_MAX;)
+		if (d->events[e].thread == d->events[held].thread) {
+			ok = touch(d, e);
+			n++;
+		}
+	return ok;
+}
+
+/* The last event of the thread held that is behind `after` and conflicts with the event. NONE: there is none. */
+static uint32_t last_conflict(const struct delays *d, uint32_t event, uint32_t after)
+{
+	const struct seen *s = &d->events[event];
+	uint32_t last = NONE;
+	for (uint32_t i = 0; i < s->bytes; i++) {
+		uint64_t address = s->object + i;
+		const struct touched *t;
+		HASH_FIND(hh, d->touched, &address, sizeof address, t);
+		const uint32_t seen[] = {t ? t->write : NONE, t && rt_op_writes(s->op) ? t->read : NONE};
+		for (int k = 0; k < 2; k++)
+			if (seen[k] != NONE && (after == NONE || seen[k] > after) && (last == NONE || seen[k] > last))
+				last = seen[k];
+	}
+	return last;
+}
+
+/* Number of events from the last that is so to the one held; UINT32_MAX: none is. *ok: false without memory. */
+static uint32_t torn(struct delays *d, uint32_t held, uint32_t until, bool *ok)
+{
+	uint32_t last = NONE;
+	*ok = touch_all(d, held);
+	for (uint32_t e = held + 1, n = 0; *ok && e < d->count && n < LOOKED_AT_MAX; e++) {
+		uint32_t thread = d->events[e].thread;
+		if (thread == d->events[held].thread || !(is_in(d, e) || e == until))
+			continue;
+		n++;
+		uint32_t made = d->first[thread] == NONE ? NONE : d->events[d->first[thread]].needs;
+		uint32_t conflict = last_conflict(d, e, made);
+		last = conflict != NONE && (last == NONE || conflict > last) ? conflict : last;
+	}
+	HASH_FREE(d->touched);
+	return last == NONE ? UINT32_MAX : (uint32_t)(d->events[held].ordinal - d->events[last].ordinal);
+}
+
 /* ---- Runs ---- */
 
 struct runs {
@@ -391,7 +463,10 @@ enum rt_status delay_runs(struct delays *d, struct delay *delay, struct delay_ru
 		answer = find(d, held = before, until);
 	delay->held = d->events[held].number;
 	delay->waiting = d->events[delay->returns ? until : held].thread;
-	if (answer == YES && !put_runs(d, delay, held, until, &r))
+	bool ok = true;
+	if (answer == YES)
+		delay->torn = torn(d, held, until, &ok);
+	if (answer == YES && (!ok || !put_runs(d, delay, held, until, &r)))
 		answer = NO_MEMORY;
 	if (answer == YES) {
 		*runs = r.items;

@@ -30,6 +30,12 @@ struct delay {
 	uint64_t held, until; /* numbers of events */
 	bool returns;
 	uint32_t waiting; /* delay_runs: the thread that waits when the runs are done */
+	/*
+	 * The same: what comes first now changes what the thread has read since that was made, or reads what it has
+	 * written: this many events of it ago. With what it does next, which comes behind, no order of the two as
+	 * wholes is like that. UINT32_MAX: it is not so.
+	 */
+	uint32_t torn;
 };
 enum rt_status delay_runs(struct delays *d, struct delay *delay, struct delay_run **runs, size_t *count,
                           struct rt_error *err);

@@ -30,6 +30,13 @@ struct holder {
 	UT_hash_handle hh;
 };
 
+/* A byte that a thread has accessed: the last events, by index; NONE: none. */
+struct touched {
+	uint64_t address;
+	uint32_t read, write;
+	UT_hash_handle hh;
+};
+
 /* A wait of a thread: at which condition variable, and what woke it for sure. */
 struct waiting {
 	uint64_t condition; /* 0: it does not wait */
@@ -46,6 +53,7 @@ struct delays {
 	struct waiting *waits;  /* by thread, when they are loaded */
 	uint32_t *open;         /* events whose needs are to be looked at */
 	size_t open_count, open_room;
+	struct touched *touched; /* by the thread held, before it waits */
 	struct place *places;
 };
 

@@ -503,11 +503,13 @@ holds '[.findings[] | select(.title | test("`sum")) | .seen.first] | length == 1
 
 # No run takes the finding of another for its own: several here agree in variable and functions.
 gcc -g -O1 -fsanitize=thread -Wno-tsan "$top/samples/more/stale_pointer.c" -o stale_pointer -pthread || exit 1
+# Each finding of the first run is in one of all runs with all its anomalies, no two in the same one.
+by_finding='.anomalies as $a | [.findings[] | [.anomalies[] as $i | $a[] | select(.id == $i) | [.events[].source.line] | sort]]'
 run 1 explore --runs 1 -f json -- ./stale_pointer
-jq -c '[.findings[].places | map(.line) | sort]' out >first
+jq -c "$by_finding" out >first
 run 1 explore --runs 10 -f json -- ./stale_pointer
-jq -e --slurpfile first first '[.findings[].places | map(.line) | sort] as $all | $first[0] | length > 2 and all(. as $f | $all | any(. == $f))' \
-	out >/dev/null || wrong "findings are lost: $(cat first; jq -c '.findings[].places | map(.line)' out)"
+jq -e --slurpfile first first "$by_finding"' as $all | [$first[0][] as $f | [range($all | length) | select($f - $all[.] == [])][0]] |
+	length > 2 and all(. != null) and length == (unique | length)' out >/dev/null || wrong "findings are lost: $(cat first; jq -c "$by_finding" out)"
 holds '[.findings[].fingerprint] | length == (unique | length)'
 
 # The depth is the strategy's, and is part of what repeats a run.

@@ -381,6 +381,40 @@ for seed in 1 2 3 4 5 6; do
 	holds 'any(.findings[]; .kinds == ["crash"])'
 done
 
+# A device is stopped between a user's look at it and his use of it. By turns as they come it happens in one of many runs; the second run is made for it.
+program stopped <<'C'
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static _Atomic int stopping, users = 1, freed;
+static void leave(void)
+{
+	if (atomic_fetch_sub(&users, 1) == 1)
+		atomic_store(&freed, 1);
+}
+static void *stop(void *arg)
+{
+	atomic_store(&stopping, 1);
+	leave();
+	return arg;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, stop, NULL);
+	if (!atomic_load(&stopping)) {
+		atomic_fetch_add(&users, 1);
+		assert(!atomic_load(&freed));
+		leave();
+	}
+	return pthread_join(t, NULL);
+}
+C
+for seed in 1 2 3 4; do
+	run 1 explore --runs 3 --seed $seed -f json -- ./stopped
+	holds 'any(.findings[]; .kinds == ["assertion"])'
+done
+
 # A ring whose threads spin on an atomic variable and look at a plain one meanwhile: such a run ended by its time where the thread that came first spun.
 program ring <<'C'
 #include <pthread.h>

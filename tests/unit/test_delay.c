@@ -104,6 +104,40 @@ START_TEST(a_thread_that_has_a_lock_gives_it_first)
 }
 END_TEST
 
+static uint32_t torn(const struct step *steps, size_t n, struct delay delay)
+{
+	struct memory_trace t;
+	struct rt_event events[STEPS_MAX];
+	struct delays *d = load(&t, events, steps, n);
+	struct delay_run *runs;
+	size_t count;
+	struct rt_error err = {0};
+	ck_assert_int_eq(delay_runs(d, &delay, &runs, &count, &err), RT_OK);
+	ck_assert_uint_gt(count, 0);
+	free(runs);
+	delays_free(d);
+	return delay.torn;
+}
+
+START_TEST(what_comes_between_two_things_that_a_thread_does_is_known)
+{
+	/* Thread 1 changes X, which thread 0 has read, before thread 0 reads Y. */
+	struct step steps[] = {{0, RT_OP_READ, X},  {0, RT_OP_READ, LOCK}, {0, RT_OP_READ, Y},
+	                       {1, RT_OP_BEGIN, 0}, {1, RT_OP_WRITE, X},   {1, RT_OP_WRITE, Y}};
+	const size_t n = sizeof steps / sizeof *steps;
+	const struct delay delay = {.held = 3, .until = 6};
+	ck_assert_uint_eq(torn(steps, n, delay), 2);
+	/* Reads alone do not conflict, but a read of what was written does. */
+	steps[4].op = RT_OP_READ;
+	ck_assert_uint_eq(torn(steps, n, delay), UINT32_MAX);
+	steps[0].op = RT_OP_WRITE;
+	ck_assert_uint_eq(torn(steps, n, delay), 2);
+	/* What it did before it made the thread is no half of anything. */
+	steps[1] = (struct step){0, RT_OP_FORK, 1};
+	ck_assert_uint_eq(torn(steps, n, delay), UINT32_MAX);
+}
+END_TEST
+
 /* "read<write" of those that the trace has not; the write before the first is 0. */
 static void check_sights(const struct step *steps, size_t n, const char *expected)
 {
@@ -162,6 +196,7 @@ SUITE(delay)
 	tcase_add_test(c, a_wait_needs_the_broadcast_that_ended_it);
 	tcase_add_test(c, a_thread_waits_before_the_lock_that_both_take);
 	tcase_add_test(c, a_thread_that_has_a_lock_gives_it_first);
+	tcase_add_test(c, what_comes_between_two_things_that_a_thread_does_is_known);
 	tcase_add_test(c, reads_could_see_writes_before_and_behind);
 	tcase_add_test(c, a_read_of_a_variable_sees_no_write_of_its_neighbour);
 	tcase_add_test(c, writes_of_one_place_are_looked_behind);
