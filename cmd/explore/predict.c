@@ -172,9 +172,9 @@ static size_t most_torn(const struct predict *p)
 }
 
 /*
- * The candidate for the run behind so many. The second run is one with a delay, if there is nothing proved. So is the
- * third, if that has another thread come between two things, and there are no anomalies of which one run has many.
- * The fourth is if none was, and from the fifth on each other one.
+ * The candidate for the next run, behind that number of runs. The second run is one with a delay, if there is nothing
+ * proved. So is the third, if that has another thread come between two things, and there are no anomalies of which one
+ * run has many. The fourth is if none was, and from the fifth on each other one.
  */
 static size_t next_candidate(struct predict *p, uint32_t before)
 {
