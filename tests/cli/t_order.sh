@@ -1,6 +1,6 @@
 #!/bin/bash
 # t_order.sh [BUILD]: synchronisation events of a crowd of threads stand in an order in which they can have happened.
-# RT_ORDER_RUNS: recordings under load (200).
+# RT_ORDER_RUNS: recordings under load (60).
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 racetrace=$RACETRACE tmp=$SCRATCH
@@ -60,7 +60,7 @@ done
 while :; do :; done &
 load=$!
 trap 'kill "$load"; rm -rf "$tmp"' EXIT
-for ((i = 0; i < ${RT_ORDER_RUNS:-200}; i++)); do
+for ((i = 0; i < ${RT_ORDER_RUNS:-60}; i++)); do
 	printed=$("$racetrace" record -r 4 -o "$tmp/trace" -- "$tmp/wake") || exit 1
 	recorded=$("$racetrace" dump "$tmp/trace" |
 		awk '$5 == "c" && $4 == "write" { n++ } $5 == "c" && $4 == "read" && $2 == "main" { seen = n } END { print seen + 0 }')

@@ -1,6 +1,7 @@
 #!/bin/bash
 # t_recorder.sh [BUILD]: the recorder against a collector that only counts (tests/recorder/drain.c). Each program of
-# tests/recorder/core_*.c prints what must have arrived: "expect NAME COUNT", "at-least ...", "at-most ...".
+# tests/recorder/core_*.c prints what must have arrived: "expect NAME COUNT", "at-least ...", "at-most ...". RT_CANCELS:
+# cancellations (600).
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(cd "${1:-${BUILD:-$here/build}}" && pwd) || exit 1
@@ -59,7 +60,7 @@ counts 0 "-r 256" core_tries
 counts 0 "" core_fork
 counts 0 "" core_sigaction
 counts 0 "" core_handlers 5000
-counts 0 "" core_cancel 2000
+counts 0 "" core_cancel "${RT_CANCELS:-600}"
 counts 0 "-r 256" core_cancel 300
 counts 0 "-r 1024" core_atomics
 counts 0 "" core_repeats
