@@ -35,6 +35,7 @@ if nm "$RACETRACE" | grep -q __asan_init; then
 fi
 mkdir tree && tar -C "$top" --exclude='./build*' --exclude=./.git -cf - . | tar -C tree -xf - || exit 1
 mkdir tree/build && cp -a "$build"/{obj,pic,lib,bin} tree/build/ || exit 1
+[ ! -d "$build/tool" ] || cp -a "$build/tool" tree/build/ || exit 1
 for patch in "$top"/tests/recipes/*.patch; do
 	patch -d tree -p1 --no-backup-if-mismatch <"$patch" >log 2>&1 || wrong "${patch##*/} does not apply: $(cat log)"
 done
