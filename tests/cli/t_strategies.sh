@@ -28,16 +28,18 @@ between() {
 	[ "$1" -le "$3" ] && [ "$3" -le "$2" ] || wrong "$4: $3, not $1 to $2"
 }
 # count RUNS PROGRAM PATTERN OPTION...: sets printed to the number of runs, by seeds from 1, that printed PATTERN, and
-# created to that of those that created what they aim at.
+# created to that of those that created what they aim at. The last one's outcome is o.json.
 count() {
 	local seed
-	printed=0 created=0
+	printed=0
+	rm -rf outcomes && mkdir outcomes
 	for ((seed = 1; seed <= $1; seed++)); do
-		"$RACETRACE" record --serial=$seed "${@:4}" --outcome=o.json -o r.zst "./$2" >out 2>err </dev/null
+		"$RACETRACE" record --serial=$seed "${@:4}" --outcome="outcomes/$seed" -o r.zst "./$2" >out 2>err </dev/null
 		[ $? != 2 ] || wrong "$2: $(cat err)"
 		grep -q "$3" out && printed=$((printed + 1))
-		[ "$(jq .created o.json)" -gt 0 ] && created=$((created + 1))
 	done
+	created=$(jq -s 'map(select(.created > 0)) | length' outcomes/*)
+	cp "outcomes/$1" o.json
 }
 
 # RaceFuzzer's figure 1: (5,7) is created in each run and its error follows in half of them; (1,10) never is.
