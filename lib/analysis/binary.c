@@ -59,6 +59,12 @@ static bool is_certain(const struct model *m, struct snippets *sources, const ui
 	        is_plain_source(m, sources, events[1]));
 }
 
+bool binary_may_be_atomic(const struct model *m, struct snippets *sources, uint32_t e)
+{
+	return rt_trace_info(m->trace)->binary && !is_plain(m, e) &&
+	       (is_fenced(m, e) || !is_plain_source(m, sources, e));
+}
+
 void binary_cap(const struct model *m, struct snippets *sources, struct anomaly *a)
 {
 	if (!rt_trace_info(m->trace)->binary || a->kind != ANOMALY_RACE || a->verdict < VERDICT_CONDITIONAL)

@@ -1,4 +1,4 @@
-/* Limits races that machine code shows to `predicted` if its accesses may be atomic ones. */
+/* Accesses that machine code shows may be atomic ones: races of two such are at most `predicted`. */
 #ifndef LIB_ANALYSIS_BINARY_H
 #define LIB_ANALYSIS_BINARY_H
 
@@ -12,5 +12,8 @@
  * is unordered by shb.
  */
 void binary_cap(const struct model *m, struct snippets *sources, struct anomaly *a);
+
+/* True if machine code does not tell that the access of memory is no atomic one, nor does its source line. */
+bool binary_may_be_atomic(const struct model *m, struct snippets *sources, uint32_t e);
 
 #endif

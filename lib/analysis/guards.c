@@ -2,6 +2,7 @@
  * 2003). */
 #include "lib/analysis/guards.h"
 
+#include "lib/analysis/binary.h"
 #include "lib/search/classes.h"
 
 #include <stdlib.h>
@@ -12,8 +13,10 @@ enum { LONG_EVENTS = 32, LONG_PERCENT = 90 };
 struct guarded_cells {
 	const struct model *m;
 	bool program;
-	/* Memo of answers, in a class's `first`: by cell, thread and lock, twice; by cell; by region and lock. */
-	struct classes guarded, held, atomic, lifelong;
+	struct snippets sources;
+	/* Memo of answers, in a class's `first`: by cell, thread and lock, twice; by cell; by region and lock; by site
+	 * and cell. */
+	struct classes guarded, held, atomic, lifelong, machine;
 };
 
 /* The memo of a class; *known: it is set. */
@@ -56,6 +59,19 @@ static bool is_held(struct guarded_cells *g, uint32_t cell, uint32_t thread, uin
 	return is_held_by(g, &g->held, false, cell, thread, lock);
 }
 
+/* True of an atomic operation, and of what may be one. */
+static bool may_be_atomic(struct guarded_cells *g, uint32_t e)
+{
+	const struct model *m = g->m;
+	bool known;
+	if (rt_op_is_atomic(model_op(m, e)) || !rt_trace_info(m->trace)->binary)
+		return rt_op_is_atomic(model_op(m, e));
+	uint32_t *may = answer(&g->machine, (uint32_t[CLASS_KEY]){m->events[e].site, m->events[e].object}, &known);
+	if (may && !known)
+		*may = binary_may_be_atomic(m, &g->sources, e);
+	return may && *may;
+}
+
 /*
  * True if the cell is accessed by atomic operations alone once a second thread has come. Before that, constructors
  * initialise atomic objects by plain writes; and in the end its block is freed.
@@ -73,9 +89,9 @@ static bool is_atomic(struct guarded_cells *g, uint32_t cell)
 	for (uint32_t i = 0; i < m->cells[cell].count && *is; i++) {
 		shared |= model_thread_of(m, events[i]) != model_thread_of(m, events[0]);
 		bool freed = m->sites[m->events[events[i]].site].flags & RT_F_FREE;
-		*is = rt_op_is_atomic(model_op(m, events[i])) || !shared || freed;
+		*is = !shared || freed || may_be_atomic(g, events[i]);
 	}
-	*is &= shared || rt_op_is_atomic(model_op(m, events[0])) != 0;
+	*is &= shared || may_be_atomic(g, events[0]);
 	return *is;
 }
 
@@ -113,7 +129,7 @@ static bool has_atomic(struct guarded_cells *g, const uint32_t *events, uint32_t
 {
 	const struct model *m = g->m;
 	for (uint32_t i = 0; i < count; i++) {
-		bool atomic = model_thread_of(m, events[i]) == thread && rt_op_is_atomic(model_op(m, events[i]));
+		bool atomic = model_thread_of(m, events[i]) == thread && may_be_atomic(g, events[i]);
 		for (uint32_t cell = m->events[events[i]].object; cell < cells_end(m, events[i]) && atomic; cell++)
 			atomic = is_atomic(g, cell);
 		if (atomic)
@@ -182,7 +198,7 @@ static bool has_idle(struct guarded_cells *g, const uint32_t *events, uint32_t c
 
 bool guards_cap(const struct model *m, bool program, struct anomaly_list *list)
 {
-	struct guarded_cells g = {.m = m, .program = program};
+	struct guarded_cells g = {.m = m, .program = program, .sources = {.trace = m->trace}};
 	for (size_t i = 0; i < list->count; i++) {
 		struct anomaly *a = &list->items[i];
 		if (a->kind != ANOMALY_ATOMICITY && a->kind != ANOMALY_ASV)
@@ -193,10 +209,13 @@ bool guards_cap(const struct model *m, bool program, struct anomaly_list *list)
 		if (idle)
 			anomaly_cap(a, REASON_UNGUARDED, NULL);
 	}
-	bool ok = !g.guarded.failed && !g.held.failed && !g.atomic.failed && !g.lifelong.failed;
+	bool ok = !g.guarded.failed && !g.held.failed && !g.atomic.failed && !g.lifelong.failed && !g.machine.failed &&
+	          !g.sources.no_memory;
 	classes_release(&g.guarded);
 	classes_release(&g.held);
 	classes_release(&g.atomic);
 	classes_release(&g.lifelong);
+	classes_release(&g.machine);
+	snippets_release(&g.sources);
 	return ok;
 }

@@ -131,6 +131,40 @@ for build in 'gcc -g -O0 -fopenmp openmp.c racy' 'gcc -g -O2 -fopenmp openmp.c r
 	[ "$(certain b.json)" = "${build##* }" ] || wrong "$build: certain of '$(certain b.json)'"
 done
 
+# What may be atomic needs no lock: one that its other thread never holds makes no unit of work of two looks.
+cat >slots.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int slot;
+static int sum;
+static void *scan(void *unused)
+{
+	for (int i = 0; i < 20; i++) {
+		pthread_mutex_lock(&m);
+		sum += atomic_load_explicit(&slot, memory_order_acquire);
+		sum += atomic_load_explicit(&slot, memory_order_acquire);
+		pthread_mutex_unlock(&m);
+	}
+	return unused;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, scan, 0);
+	usleep(20000);
+	atomic_store_explicit(&slot, 1, memory_order_release);
+	atomic_store_explicit(&slot, 2, memory_order_release);
+	return pthread_join(t, 0);
+}
+C
+gcc -O1 slots.c -o slots -pthread || exit 1
+"$racetrace" record --recorder=valgrind --serial=1 -o t.zst ./slots 2>err || wrong "slots: $(cat err)"
+"$racetrace" analyze -f json t.zst >report.json || wrong "slots: $(verdicts report.json)"
+jq -e '[.anomalies[] | select(.kind == "atomicity") | .verdict, .reasons[].reason] | unique == ["predicted", "unguarded"]' report.json >/dev/null ||
+	wrong "slots: $(jq -c '.anomalies[] | [.kind, .verdict, .reasons]' report.json)"
+
 # Two words at once: an exchange of them is atomic, and so may be what AVX moves to or from aligned memory, and a load of one
 # of the words. Other moves of 16 bytes are certain.
 cat >pair.c <<'END'

@@ -39,6 +39,54 @@ printf '%s\n' 'A|fork(B)|1' 'A|acq(m)|2' 'A|r(x)|3' 'A|w(x)|4' 'A|acq(k)|5' 'A|r
 analyze 0 "$tmp/spanned.std"
 is spanned '.summary.atomicity.observed > 0 and all(.findings[]; .level == "note")'
 
+# Two sections of different locks, both in one call, under another lock: no unit of work either.
+cat >"$tmp/pool.c" <<'C'
+#include <pthread.h>
+static pthread_mutex_t pool = PTHREAD_MUTEX_INITIALIZER, job = PTHREAD_MUTEX_INITIALIZER, event = PTHREAD_MUTEX_INITIALIZER;
+static int target = 1, done;
+static __attribute__((noinline)) int has_target(void)
+{
+	pthread_mutex_lock(&job);
+	int is = target;
+	return pthread_mutex_unlock(&job) + is;
+}
+static __attribute__((noinline)) int is_done(void)
+{
+	pthread_mutex_lock(&event);
+	int is = done;
+	return pthread_mutex_unlock(&event) + is;
+}
+static __attribute__((noinline)) int look(void)
+{
+	pthread_mutex_lock(&pool);
+	int all = has_target() + is_done();
+	pthread_mutex_unlock(&pool);
+	return all;
+}
+static void *work(void *unused)
+{
+	for (int i = 0; i < 3; i++) {
+		pthread_mutex_lock(&job);
+		target = -i;
+		pthread_mutex_lock(&event);
+		done = i;
+		pthread_mutex_unlock(&event);
+		pthread_mutex_unlock(&job);
+	}
+	return unused;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, work, 0);
+	look();
+	return pthread_join(t, 0);
+}
+C
+record pool "$tmp/pool.c" --serial=1
+analyze 0 "$tmp/pool.zst"
+is pool '.summary.asv.proved > 0 and all(.findings[]; .level == "note")'
+
 # Two critical sections of the guard in one call, under another lock: a unit of work.
 record string_buffer "$here/samples/pecan/string_buffer.c"
 analyze 1 "$tmp/string_buffer.zst"
