@@ -86,7 +86,16 @@ struct rt_plan_event {
 	uint64_t offset; /* as a place's */
 	uint64_t object; /* an address of this run */
 };
-enum rt_plan_stand { RT_PLAN_UNBORN, RT_PLAN_READY, RT_PLAN_RUNS, RT_PLAN_OUTSIDE, RT_PLAN_BLOCKED, RT_PLAN_GONE };
+/* LONE: a task that has not begun, in a team whose one thread is in another one. */
+enum rt_plan_stand {
+	RT_PLAN_UNBORN,
+	RT_PLAN_READY,
+	RT_PLAN_RUNS,
+	RT_PLAN_OUTSIDE,
+	RT_PLAN_BLOCKED,
+	RT_PLAN_GONE,
+	RT_PLAN_LONE
+};
 enum { RT_PLAN_HELD = 32, RT_PLAN_RECENT = 64 };
 struct rt_plan_thread_state {
 	uint64_t mark;                    /* the next one */

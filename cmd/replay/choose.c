@@ -34,14 +34,7 @@ static bool is_undecided(const struct choosing *c, const struct anomaly *a)
 /* True if runs may show it. An observed race that follows from what orders it is hardly ever pending. */
 static bool may_be_shown(const struct report *r, const struct anomaly *a)
 {
-	return a->schedule || (way_can_search(r, a) && (a->verdict < VERDICT_PROVED || !a->follows));
-}
-
-/* True if it is about threads of which none is stuck for what another one of the anomaly's does. */
-static bool is_standstill_of_one(const struct report *r, const struct anomaly *a)
-{
-	return anomaly_is_of_waits(a) && anomaly_is_stuck(r->analysis->model, a) &&
-	       (a->kind == ANOMALY_HANG || a->event_count == 1);
+	return way_has_schedule(r, a) || (way_can_search(r, a) && (a->verdict < VERDICT_PROVED || !a->follows));
 }
 
 static bool is_wanted(const struct choosing *c, const struct report_entry *e)
@@ -51,9 +44,7 @@ static bool is_wanted(const struct choosing *c, const struct report_entry *e)
 	if (is_undecided(c, e->anomaly))
 		return false;
 	if (c->o->finding)
-		return is_of_finding(c, e) && (e->anomaly->schedule || way_can_search(c->r, e->anomaly));
-	if (is_standstill_of_one(c->r, e->anomaly))
-		return false;
+		return is_of_finding(c, e) && (way_has_schedule(c->r, e->anomaly) || way_can_search(c->r, e->anomaly));
 	return c->o->verdicts >> e->anomaly->verdict & 1 && may_be_shown(c->r, e->anomaly);
 }
 
@@ -97,7 +88,7 @@ static enum rt_status choose(struct choosing *c, struct rt_error *err)
 		                    "'%s' cannot be replayed: machine code does not tell whether its accesses are "
 		                    "atomic; give a build with gcc -fsanitize=thread after '--'",
 		                    c->o->anomaly);
-	if (c->o->anomaly && !r->entries[c->entries[0]].anomaly->schedule &&
+	if (c->o->anomaly && !way_has_schedule(r, r->entries[c->entries[0]].anomaly) &&
 	    !way_can_search(r, r->entries[c->entries[0]].anomaly))
 		return rt_error_set(err, RT_EUSAGE, "'%s' cannot be replayed: it has no schedule", c->o->anomaly);
 	return RT_OK;

@@ -139,9 +139,10 @@ static enum rt_status begin_job(struct replaying *p, struct job *j, size_t entry
 	if (!j->result)
 		return rt_error_set(p->err, RT_EMEMORY, "no memory to replay a report");
 	say_progress(p, j);
-	j->way = j->anomaly->schedule ? OUTCOME_BY_SCHEDULE : OUTCOME_BY_SEARCH;
-	enum rt_status status = j->anomaly->schedule ? way_by_schedule(p->r, j->anomaly, p->rebuilt, &j->plan, &err)
-	                                             : way_by_search(p->r, j->anomaly, p->rebuilt, &j->plan, &err);
+	j->way = way_has_schedule(p->r, j->anomaly) ? OUTCOME_BY_SCHEDULE : OUTCOME_BY_SEARCH;
+	enum rt_status status = j->way == OUTCOME_BY_SCHEDULE
+	                            ? way_by_schedule(p->r, j->anomaly, p->rebuilt, &j->plan, &err)
+	                            : way_by_search(p->r, j->anomaly, p->rebuilt, &j->plan, &err);
 	if (status == RT_EINPUT)
 		return fail_job(j, err.message, p->err);
 	if (status)
@@ -187,6 +188,12 @@ static struct try_options plain_options(const struct replaying *p)
 	                            .watched = p->watched};
 }
 
+/* Of a job's last run. */
+static void trace_path(const struct job *j, char path[FOLDER_MAX + 16])
+{
+	snprintf(path, FOLDER_MAX + 16, "%s/trace.zst", j->folder);
+}
+
 /* Another way to the same anomaly; the job ends if there is none. */
 static enum rt_status next_attempt(struct replaying *p, struct job *j)
 {
@@ -194,7 +201,7 @@ static enum rt_status next_attempt(struct replaying *p, struct job *j)
 	struct rt_trace *trace = NULL;
 	struct rt_error err = {0};
 	char path[FOLDER_MAX + 16];
-	snprintf(path, sizeof path, "%s/trace.zst", j->folder);
+	trace_path(j, path);
 	j->attempt++;
 	j->round = 0;
 	j->order = first_order(p, j->anomaly);
@@ -216,18 +223,29 @@ static enum rt_status next_attempt(struct replaying *p, struct job *j)
 	return start_run(p, j);
 }
 
+/* True if the job is of threads that are stuck in the end of the recorded run. */
+static bool is_of_stuck(const struct replaying *p, const struct job *j)
+{
+	return j->anomaly && anomaly_is_stuck(p->r->analysis->model, j->anomaly);
+}
+
 /* A run has ended: takes note of it. */
 static enum rt_status take_run(struct replaying *p, struct job *j)
 {
 	struct replay_run run;
+	char path[FOLDER_MAX + 16];
 	enum rt_status status = try_tell(j->t, &run, p->err);
 	if (status)
 		return status;
+	trace_path(j, path);
+	if (is_of_stuck(p, j))
+		way_take_stuck(p->r, j->entry, path, &run);
 	run.printed = run.kind == OUTCOME_CONFIRMED ? try_end(j->t)->out.digest : 0;
 	run.way = j->way;
 	try_free(j->t);
 	j->t = NULL;
-	if (run.kind == OUTCOME_CONFIRMED && !p->o->hold) {
+	/* A run without a schedule would mostly be stuck as well. */
+	if (run.kind == OUTCOME_CONFIRMED && !p->o->hold && !is_of_stuck(p, j)) {
 		struct try_options o = plain_options(p);
 		reference_start(&p->reference, &o);
 		/* The command before a run is not to meet another run. */
@@ -472,11 +490,11 @@ static enum rt_status follow_script(struct replaying *p, struct job *j, struct s
 	enum rt_status status = RT_OK;
 	for (j->attempt = 1; !status && j->attempt <= p->o->attempts && !j->result->confirmed; j->attempt++) {
 		char seed[32], path[FOLDER_MAX + 16];
+		trace_path(j, path);
 		const char *const serial[] = {seed, NULL};
 		struct try_options o = plain_options(p);
 		snprintf(seed, sizeof seed, "--serial=%" PRIu32, (j->attempt + 1) / 2);
 		o.record = serial;
-		snprintf(path, sizeof path, "%s/trace.zst", j->folder);
 		rt_trace_free(j->trace);
 		free(j->plan);
 		j->trace = NULL;

@@ -208,7 +208,13 @@ static void put_stand(FILE *out, struct try *t, uint32_t thread)
 	const struct rt_plan_thread_state *s = PART(t, const struct rt_plan_thread_state, states) + thread;
 	switch (s->stand) {
 	case RT_PLAN_UNBORN:
-		fputs("has not been created", out);
+		fputs(PART(t, const struct rt_plan_thread, threads)[thread].child_number > RT_CHILD_TASK
+		          ? "has not begun: no thread of its team has come for it"
+		          : "has not been created",
+		      out);
+		return;
+	case RT_PLAN_LONE:
+		fputs("has not begun: its team has one thread, which is in another task", out);
 		return;
 	case RT_PLAN_GONE:
 		fputs("has ended", out);

@@ -1,6 +1,7 @@
 /* Plans for the runs of a replay; see ways.h. */
 #include "cmd/try/ways.h"
 
+#include "lib/base/vec.h"
 #include "lib/report/steps.h"
 
 #include <stdlib.h>
@@ -13,9 +14,45 @@ bool way_can_search(const struct report *r, const struct anomaly *a)
 	       a->kind == ANOMALY_ASV || (a->kind == ANOMALY_DEADLOCK && !anomaly_is_stuck(m, a));
 }
 
+bool way_has_schedule(const struct report *r, const struct anomaly *a)
+{
+	return a->schedule || anomaly_is_stuck(r->analysis->model, a);
+}
+
+/* By the recorded run itself, with all that its threads did before they were stuck. That they are again is seen by how
+ * the run ends. */
+static enum rt_status way_by_recording(const struct report *r, const struct rebuilt *rebuilt, struct rt_plan **plan,
+                                       struct rt_error *err)
+{
+	struct rt_trace *trace = r->analysis->trace;
+	struct plan_run *runs = NULL;
+	size_t count = 0, capacity = 0;
+	struct rt_pass pass;
+	bool ok = true;
+	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && ok; e = rt_pass_next(&pass)) {
+		if (count && runs[count - 1].thread == e->thread) {
+			runs[count - 1].to = e->ordinal;
+			continue;
+		}
+		ok = vec_reserve(&runs, &capacity, (uint64_t)count + 1, sizeof *runs);
+		if (ok)
+			runs[count++] = (struct plan_run){e->thread, e->ordinal, e->ordinal};
+	}
+	const struct plan_request request = {.kind = GOAL_SEQUENCE, .runs = runs, .run_count = count};
+	enum rt_status status = ok ? pass.status : rt_error_set(err, RT_EMEMORY, "no memory for the plan of a run");
+	if (!status)
+		status = plan_make(trace, &request, rebuilt, plan, err);
+	if (!status)
+		(*plan)->open = 1;
+	free(runs);
+	return status;
+}
+
 enum rt_status way_by_schedule(const struct report *r, const struct anomaly *a, const struct rebuilt *rebuilt,
                                struct rt_plan **plan, struct rt_error *err)
 {
+	if (!a->schedule)
+		return way_by_recording(r, rebuilt, plan, err);
 	const struct model *m = r->analysis->model;
 	const struct goal goal = goal_of(a);
 	struct plan_request request = {.kind = goal.kind, .goal_count = a->event_count};
@@ -85,24 +122,39 @@ enum rt_status way_by_runs(struct rt_trace *trace, const struct plan_run *runs, 
 	return status;
 }
 
-enum rt_status way_by_rerun(const char *path, enum anomaly_kind kind, const char *fingerprint, struct rt_trace **trace,
-                            struct rt_plan **plan, struct rt_error *err)
+/* What is found in the trace of a run. All three are the caller's, whatever is returned. */
+static enum rt_status analyze_run(const char *path, enum anomaly_kind kind, struct rt_trace **trace,
+                                  struct analysis **a, struct report **r, struct rt_error *err)
 {
 	struct analysis_options options = {
 	    .kinds = 1u << kind, .limits.of[LIMIT_SCHEDULE_STEPS] = UINT64_MAX, .prove.guess = true};
 	struct report_options report_options = {.least = VERDICT_CONDITIONAL};
-	struct analysis *a = NULL;
-	struct report *r = NULL;
+	*trace = NULL;
+	*a = NULL;
+	*r = NULL;
 	enum rt_status status = rt_trace_open(path, trace, err);
-	if (status)
-		return status;
-	status = analysis_run(*trace, &options, &a, err);
 	if (!status)
-		status = report_create(a, &report_options, &r, err);
-	size_t i = 0;
-	while (!status && i < r->count &&
-	       (strcmp(r->entries[i].fingerprint, fingerprint) != 0 || !r->entries[i].anomaly->schedule))
-		i++;
+		status = analysis_run(*trace, &options, a, err);
+	return status ? status : report_create(*a, &report_options, r, err);
+}
+
+/* The report's first entry from `from` on with the fingerprint; their number: there is none. */
+static size_t entry_of(const struct report *r, const char *fingerprint, size_t from)
+{
+	while (from < r->count && strcmp(r->entries[from].fingerprint, fingerprint) != 0)
+		from++;
+	return from;
+}
+
+enum rt_status way_by_rerun(const char *path, enum anomaly_kind kind, const char *fingerprint, struct rt_trace **trace,
+                            struct rt_plan **plan, struct rt_error *err)
+{
+	struct analysis *a;
+	struct report *r;
+	enum rt_status status = analyze_run(path, kind, trace, &a, &r, err);
+	size_t i = status ? 0 : entry_of(r, fingerprint, 0);
+	while (!status && i < r->count && !r->entries[i].anomaly->schedule)
+		i = entry_of(r, fingerprint, i + 1);
 	if (!status)
 		status = i < r->count ? way_by_schedule(r, r->entries[i].anomaly, NULL, plan, err)
 		                      : rt_error_set(err, RT_EINPUT, "the run does not have it");
@@ -113,4 +165,32 @@ enum rt_status way_by_rerun(const char *path, enum anomaly_kind kind, const char
 		*trace = NULL;
 	}
 	return status;
+}
+
+/* True if it is observed in the run that this is the trace of. */
+static bool is_observed(const char *path, enum anomaly_kind kind, const char *fingerprint)
+{
+	struct rt_error ignored = {0};
+	struct rt_trace *trace;
+	struct analysis *a;
+	struct report *r;
+	bool is = false;
+	if (!analyze_run(path, kind, &trace, &a, &r, &ignored))
+		for (size_t i = entry_of(r, fingerprint, 0); i < r->count && !is; i = entry_of(r, fingerprint, i + 1))
+			is = r->entries[i].anomaly->verdict >= VERDICT_OBSERVED;
+	report_free(r);
+	analysis_free(a);
+	rt_trace_free(trace);
+	return is;
+}
+
+void way_take_stuck(const struct report *r, size_t entry, const char *path, struct replay_run *run)
+{
+	const struct report_entry *e = &r->entries[entry];
+	if (run->kind == OUTCOME_TIMEOUT && is_observed(path, e->anomaly->kind, e->fingerprint)) {
+		run->kind = OUTCOME_CONFIRMED;
+		free(run->why);
+		run->why = NULL;
+	}
+	run->end_differs &= run->kind != OUTCOME_CONFIRMED;
 }

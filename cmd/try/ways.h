@@ -8,7 +8,10 @@
 /* True if threads can be held at the anomaly's positions until they meet. */
 bool way_can_search(const struct report *r, const struct anomaly *a);
 
-/* By the anomaly's schedule, which it must have. rebuilt: as of plan_make. */
+/* True if a run can be made to take a schedule to it: its own, or the recorded run, in whose end threads are stuck. */
+bool way_has_schedule(const struct report *r, const struct anomaly *a);
+
+/* By the anomaly's schedule. rebuilt: as of plan_make. */
 enum rt_status way_by_schedule(const struct report *r, const struct anomaly *a, const struct rebuilt *rebuilt,
                                struct rt_plan **plan, struct rt_error *err);
 /* By holding threads at its positions. */
@@ -25,5 +28,10 @@ enum rt_status way_by_runs(struct rt_trace *trace, const struct plan_run *runs, 
  */
 enum rt_status way_by_rerun(const char *path, enum anomaly_kind kind, const char *fingerprint, struct rt_trace **trace,
                             struct rt_plan **plan, struct rt_error *err);
+/*
+ * What became of a run, whose trace this is, for an entry of threads that are stuck in the end of the recorded one. If
+ * they wait in the kernel no run is ended before its time is over: whether they are stuck again is seen in its trace.
+ */
+void way_take_stuck(const struct report *r, size_t entry, const char *path, struct replay_run *run);
 
 #endif

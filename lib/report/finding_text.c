@@ -210,8 +210,9 @@ void finding_replay(const struct report *r, const struct finding *f, char text[F
 	/* Runs of an observed race are searched for. */
 	bool searched =
 	    a->kind == ANOMALY_RACE && a->verdict >= VERDICT_OBSERVED && !anomaly_is_of_blocks(r->analysis->model, a);
+	bool stuck = anomaly_is_stuck(r->analysis->model, a);
 	text[0] = '\0';
-	if ((!a->schedule && !searched) || !info->command || !info->command[0] || r->unkept)
+	if ((!a->schedule && !searched && !stuck) || !info->command || !info->command[0] || r->unkept)
 		return;
 	say(&t, "racetrace replay %s --finding %s", info->path, f->id);
 	if (anomaly_may_be_atomic(a))

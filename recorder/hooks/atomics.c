@@ -420,13 +420,22 @@ int rt_atomic_drop(int *count, uintptr_t pc)
 	return was;
 }
 
+/* What the library does by itself, said in an event: a step as any, so that a plan meets each event. */
+static void step_inside(unsigned op, void *p, unsigned size, uintptr_t pc)
+{
+	if (RT_UNLIKELY(rt_controlled))
+		rt_turn_step(op, rt_place((uintptr_t)p), size, pc, 0, false);
+}
+
 void rt_atomic_will_store(void *p, unsigned size, uintptr_t pc)
 {
+	step_inside(RT_OP_ATOMIC_STORE, p, size, pc);
 	rt_sync(rt_self, RT_OP_ATOMIC_STORE, (uintptr_t)p, 0, pc, rt_record_aux(size, __ATOMIC_RELEASE, 0));
 }
 
 void rt_atomic_acquired(void *p, unsigned size, uintptr_t pc)
 {
+	step_inside(RT_OP_ATOMIC_LOAD, p, size, pc);
 	rt_sync(rt_self, RT_OP_ATOMIC_LOAD, (uintptr_t)p, 0, pc, rt_record_aux(size, __ATOMIC_ACQUIRE, 0));
 }
 

@@ -149,17 +149,20 @@ PART_START_REDUCTIONS()
 PART_START_REDUCTIONS(ordered_)
 
 /* A loop's next part: the thread whose turn in the order it is goes on. */
-#define ORDERED_NEXT(kind, share)                                                                                      \
-	ORDERED_NEXT_OF(GOMP_loop_ordered_##kind##_next, long, share)                                                  \
-	ORDERED_NEXT_OF(GOMP_loop_ull_ordered_##kind##_next, ull, share)
-#define ORDERED_NEXT_OF(name, type, share)                                                                             \
+#define ORDERED_NEXT(kind, earlier, later)                                                                             \
+	ORDERED_NEXT_OF(GOMP_loop_ordered_##kind##_next, long, earlier, later)                                         \
+	ORDERED_NEXT_OF(GOMP_loop_ull_ordered_##kind##_next, ull, earlier, later)
+#define ORDERED_NEXT_OF(name, type, earlier, later)                                                                    \
 	RT_INTERPOSE(bool, name, (type * start, type * end))                                                           \
 	{                                                                                                              \
-		share;                                                                                                 \
+		earlier;                                                                                               \
 		wakes();                                                                                               \
-		return RT_REAL(name)(start, end);                                                                      \
+		bool share = RT_REAL(name)(start, end);                                                                \
+		later;                                                                                                 \
+		return share;                                                                                          \
 	}
-ORDERED_NEXT(static, (void)0)
-ORDERED_NEXT(dynamic, comes_for_part(RT_PC))
-ORDERED_NEXT(guided, comes_for_part(RT_PC))
-ORDERED_NEXT(runtime, comes_for_part(RT_PC))
+#define ORDERED_NEXT_OF_PARTS(kind) ORDERED_NEXT(kind, (comes_for_part(RT_PC), comes_again()), came_again())
+ORDERED_NEXT(static, (void)0, (void)0)
+ORDERED_NEXT_OF_PARTS(dynamic)
+ORDERED_NEXT_OF_PARTS(guided)
+ORDERED_NEXT_OF_PARTS(runtime)

@@ -268,7 +268,7 @@ static struct rt_task *take_turns(const struct task *t)
 	if (!RT_UNLIKELY(rt_controlled) || !t->slot)
 		return NULL;
 	roam(t->pc);
-	return rt_turn_task_begins(t->slot, t->pc);
+	return rt_turn_task_begins(t->slot, rt_omp_team_size() == 1, t->pc);
 }
 
 static void run_task(void *argument)

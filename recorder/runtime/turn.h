@@ -70,7 +70,7 @@ void rt_turn_canceled(struct rt_thread *thread);
  * A task that is a thread of the trace, with this slot, begins in this thread, which roams: it is one of those that
  * take turns, and roams at first as well. Returns what the thread was, for when the task ends; NULL: it takes no turns.
  */
-struct rt_task *rt_turn_task_begins(struct rt_slot *slot, uintptr_t pc);
+struct rt_task *rt_turn_task_begins(struct rt_slot *slot, bool lone, uintptr_t pc);
 void rt_turn_task_ends(struct rt_task *runner);
 
 /*

@@ -2,6 +2,14 @@
 #include "recorder/sched/follow.h"
 #include "recorder/sched/sched.h"
 
+/* True if it waits for a lock that it has itself, as the goal's only thread. Whether it may take it again (a recursive
+ * one) shows in what becomes of it. */
+static bool waits_for_itself(const struct rt_task *task)
+{
+	return rt_follow_plan->goal_count == 1 && rt_step_waits(&task->next) &&
+	       rt_sched_keeps(task, rt_step_lock(&task->next), task->next.op == RT_OP_ACQUIRE_SHARED);
+}
+
 /* True if another thread of the goal is seen to have what it waits for. */
 static bool waits_for_one(const struct rt_task *task)
 {
@@ -25,7 +33,7 @@ bool rt_follow_awaits_any(const struct rt_task *task)
 /* True if another thread of the goal blocks it. */
 static bool is_blocked(const struct rt_task *task)
 {
-	return rt_follow_awaits_any(task) || waits_for_one(task);
+	return rt_follow_awaits_any(task) || waits_for_one(task) || waits_for_itself(task);
 }
 
 /* Each thread is at a wait that another one of them blocks, so none can ever go on. */
@@ -45,7 +53,7 @@ bool rt_follow_cycle_is_open(void)
 	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++) {
 		const struct rt_task *task = rt_follow_task(rt_follow_plan->goals[i].thread);
 
-		if (task && rt_follow_awaits_any(task))
+		if (task && (rt_follow_awaits_any(task) || waits_for_itself(task)))
 			return true;
 	}
 	return false;

@@ -19,6 +19,17 @@ static RT_OF_RUN enum phase phase;
 
 /* ---- What became of it ---- */
 
+/* The task has the one thread of its team: those made beside it, which it was found before, wait for its end. */
+static void keeps_team(const state_t *lone)
+{
+	const struct rt_plan_thread *threads = PART(const struct rt_plan_thread, threads);
+
+	for (uint32_t i = 0; i < rt_follow_plan->thread_count; i++)
+		if (states()[i].stand == RT_PLAN_UNBORN && threads[i].parent == thread_of(lone)->parent &&
+		    threads[i].child_number > RT_CHILD_TASK)
+			states()[i].stand = RT_PLAN_LONE;
+}
+
 /* Where each thread stands. */
 static void write_states(void)
 {
@@ -34,6 +45,8 @@ static void write_states(void)
 		           : t->state == RT_OUTSIDE ? RT_PLAN_OUTSIDE
 		                                    : RT_PLAN_RUNS;
 		s->next = rt_follow_event(&t->next);
+		if (t->lone)
+			keeps_team(s);
 	}
 }
 
@@ -119,7 +132,8 @@ static void look_at_goal(void)
 		return;
 	}
 	write_states();
-	rt_follow_plan->open = rt_follow_plan->kind == RT_PLAN_DEADLOCK && rt_follow_cycle_is_open();
+	if (rt_follow_plan->kind == RT_PLAN_DEADLOCK)
+		rt_follow_plan->open = rt_follow_cycle_is_open();
 	rt_follow_confirmed();
 }
 

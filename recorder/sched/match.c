@@ -167,12 +167,6 @@ static bool is_repeat(state_t *s, const struct rt_step *e)
 	return rt_follow_is_plain(e->op) && r->pc == e->pc && r->object == e->object;
 }
 
-/* Inner levels of a recursive lock are no events; of their releases there is not even a step. */
-static bool is_inner(state_t *s, const struct rt_step *e)
-{
-	return rt_step_acquires(e) && held(s, e->object);
-}
-
 static const struct rt_plan_site *site_of(const struct rt_plan_mark *mark)
 {
 	return PART(const struct rt_plan_site, sites) + mark->site;
@@ -183,11 +177,6 @@ static bool is_mark(const state_t *s, const struct rt_step *e)
 	return rt_follow_is_at(site_of(mark_of(s)), e) && same_object(e, mark_of(s), false);
 }
 
-static bool is_atomic(unsigned op)
-{
-	return op >= RT_OP_ATOMIC_LOAD && op <= RT_OP_ATOMIC_CAS_FAIL;
-}
-
 bool rt_follow_is_goal(const state_t *s, uint64_t mark)
 {
 	for (uint32_t i = 0; i < rt_follow_plan->goal_count; i++)
@@ -195,6 +184,22 @@ bool rt_follow_is_goal(const state_t *s, uint64_t mark)
 		    rt_follow_plan->goals[i].mark == mark)
 			return true;
 	return false;
+}
+
+/* Inner levels of a recursive lock are no events; of their releases there is not even a step. The goal of a deadlock of
+ * one thread is none: its lock is not recursive. */
+static bool is_inner(state_t *s, const struct rt_step *e)
+{
+	if (!rt_step_acquires(e) || !held(s, e->object))
+		return false;
+	bool goal = rt_follow_plan->kind == RT_PLAN_DEADLOCK && !past_marks(s) && rt_follow_is_goal(s, s->mark);
+
+	return !goal || !is_mark(s, e);
+}
+
+static bool is_atomic(unsigned op)
+{
+	return op >= RT_OP_ATOMIC_LOAD && op <= RT_OP_ATOMIC_CAS_FAIL;
 }
 
 /*

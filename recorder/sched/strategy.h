@@ -52,6 +52,7 @@ struct rt_task {
 	uint64_t waits_aside;           /* it did, until a handler interrupted it, and has not been woken */
 	uint8_t waits_op;               /* to do this with it */
 	bool timed_out, last_chance, cancelable, canceled, interrupted, yielded, roams;
+	bool lone;                  /* a task of a team of one thread, which no other task meets */
 	bool lingers;               /* it is about to end the process, and lets others go on for a while */
 	bool woke;                  /* it may have woken others that are outside */
 	bool unsettled;             /* RT_OUTSIDE: it may be on its way back */

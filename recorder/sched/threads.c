@@ -113,7 +113,7 @@ void rt_turn_end(void)
 	rt_sched_leave();
 }
 
-struct rt_task *rt_turn_task_begins(struct rt_slot *slot, uintptr_t pc)
+struct rt_task *rt_turn_task_begins(struct rt_slot *slot, bool lone, uintptr_t pc)
 {
 	struct rt_task *runner = rt_thread.task, *t = task_of(slot);
 
@@ -122,6 +122,7 @@ struct rt_task *rt_turn_task_begins(struct rt_slot *slot, uintptr_t pc)
 	rt_sched_enter();
 	make(slot, RT_OUTSIDE);
 	t->roams = t->unsettled = true;
+	t->lone = lone;
 	rt_sched.outside++;
 	inhabit(t);
 	t->next.pc = pc;

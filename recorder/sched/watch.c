@@ -109,10 +109,11 @@ static void look(void)
 static void tell_standstill(void)
 {
 	rt_sched_lock();
-	bool still = !rt_sched.holder && !rt_sched_is_settling() && rt_sched.next_wake == UINT64_MAX;
+	bool still = !rt_sched.holder && !rt_sched_is_settling();
 
+	/* next_wake may be that of a wait which has ended. */
 	for (struct rt_task *t = rt_sched.first; t && still; t = t->after)
-		still = t->state == RT_BLOCKED || t->state == RT_OUTSIDE;
+		still = (t->state == RT_BLOCKED && !t->wakes) || t->state == RT_OUTSIDE;
 	if (still)
 		atomic_store(&rt_channel->standstill, 1);
 	rt_sched_unlock();

@@ -7,7 +7,7 @@
 
 enum { N = 8 };
 
-int done, seen, last, parity[2], scratch[4], sums[2];
+int done, seen, last, parity[2], scratch[4], sums[2], before, order;
 
 static void fill(int from, int *sum)
 {
@@ -42,6 +42,12 @@ int main(void)
 			fill(10, &sums[1]);
 		}
 	}
-	printf("%d %d %d %d %d\n", done, seen, last, parity[0], sums[0] + sums[1]);
+#pragma omp parallel for schedule(dynamic) ordered
+	for (int i = 0; i < N; i++) {
+		before = i; /* @before */
+#pragma omp ordered
+		order += i;
+	}
+	printf("%d %d %d %d %d\n", done, seen, last, parity[0], sums[0] + sums[1] + before + order);
 	return 0;
 }

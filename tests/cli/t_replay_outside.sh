@@ -327,6 +327,121 @@ run 0 record --serial -o dead.zst ./dead
 run 0 replay --attempts 1 dead.zst
 holds '[.anomalies[].replay | select(.)] | length == 1 and all(.outcome == "confirmed")'
 
+# What no other thread could end: a mutex that its thread holds already, a signal that none sends, a pipe that none
+# writes. The recorded run is its schedule.
+cat >alone.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int ready, pipes[2];
+
+static void *locks(void *unused)
+{
+	pthread_mutex_lock(&m);
+	ready = 1;
+	pthread_mutex_lock(&m);
+	return unused;
+}
+static void *waits(void *unused)
+{
+	pthread_mutex_lock(&m);
+	while (!ready)
+		pthread_cond_wait(&c, &m);
+	pthread_mutex_unlock(&m);
+	return unused;
+}
+static void *reads(void *unused)
+{
+	char byte;
+	return read(pipes[0], &byte, 1) == 1 ? &ready : unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	(void)argc;
+	if (pipe(pipes))
+		return 1;
+	pthread_create(&t, NULL, argv[1][0] == 'l' ? locks : argv[1][0] == 'w' ? waits : reads, NULL);
+	usleep(1000);
+	if (argv[1][0] == 'w') {
+		pthread_mutex_lock(&m);
+		ready = 1;
+		pthread_mutex_unlock(&m);
+	}
+	pthread_join(t, NULL);
+	return 0;
+}
+END
+"${CC:-gcc}" -g -O1 -fsanitize=thread alone.c -o alone -lpthread || wrong 'alone.c does not compile'
+for what in locks waits; do
+	run 124 record --serial -o alone.zst ./alone $what
+	run 0 replay --attempts 1 --format text alone.zst
+	for line in 'confirmed, in 1 of 1 runs (it was observed)' 'confirmed; then: deadlock$' 'replay: racetrace replay alone.zst --finding F1'; do
+		grep -q "$line" out || wrong "no '$line' in: $(cat out)"
+	done
+done
+# No run of this one ends by itself, nor is it a deadlock to the scheduler: its trace says that it hangs, also where a
+# thread has slept meanwhile.
+timeout 3 "$RACETRACE" record --serial -o alone.zst ./alone reads 2>err
+run 0 replay --attempts 1 --timeout 3 alone.zst
+holds '[.anomalies[] | select(.replay)] | length == 1 and all(.kind == "hang" and .replay.outcome == "confirmed" and .replay.results[0].end == {"kind": "hang", "differs": false})'
+
+# Tasks of a team of one thread never meet, and that is said.
+cat >lone.c <<'END'
+static int shared;
+
+int main(void)
+{
+#pragma omp parallel num_threads(1)
+	for (int i = 0; i < 2; i++) {
+#pragma omp task
+		shared += i;
+	}
+	return shared < 0;
+}
+END
+"${CC:-gcc}" -g -O1 -fopenmp -fsanitize=thread lone.c -o lone || wrong 'lone.c does not compile'
+run 0 record --serial -o lone.zst ./lone
+run 1 replay --attempts 1 --verdict observed,proved lone.zst
+holds '[.anomalies[].replay.results[]? | select(.outcome == "stuck") | .waits[] | select(.text == "has not begun: its team has one thread, which is in another task")] | length >= 1'
+
+# Who drops the last reference to an exception acquires all that others did with it: an event of what the C++ library does
+# inside, which is a step of a run as well.
+cat >dropped.cc <<'END'
+#include <exception>
+#include <pthread.h>
+
+static int racy;
+
+static void *drops(void *unused)
+{
+	std::exception_ptr p;
+	try {
+		throw 1;
+	} catch (...) {
+		p = std::current_exception();
+	}
+	p = nullptr;
+	racy++;
+	return unused;
+}
+int main()
+{
+	pthread_t t[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], nullptr, drops, nullptr);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], nullptr);
+	return racy < 0;
+}
+END
+"${CXX:-g++}" -g -O1 -fsanitize=thread dropped.cc -o dropped -lpthread || wrong 'dropped.cc does not compile'
+run 0 record --serial -o dropped.zst ./dropped
+run 0 replay --attempts 1 --resolve first dropped.zst
+holds '[.anomalies[] | select(.replay and .schedule)] | length >= 1 and all(.replay.outcome == "confirmed")'
+
 # The thread is about to look when the signal comes, whose handler runs first: what the handler does is no turn of the
 # spin that it was taken for, after which the thread waited for ever.
 cat >handled.c <<'END'
