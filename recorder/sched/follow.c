@@ -261,7 +261,7 @@ static bool only_tells(const struct rt_plan_step *step, const state_t *s, bool a
  */
 static bool tells_later(const struct rt_plan_step *step, const state_t *s, const struct rt_task *task)
 {
-	return rt_follow_is_polled(task) && rt_follow_waited() >= ALONE_NS && only_tells(step, s, false);
+	return rt_follow_is_polled(task) && rt_sched_waited() >= RT_AWAIT_ALONE_NS && only_tells(step, s, false);
 }
 
 /*

@@ -64,11 +64,6 @@ static inline bool rt_follow_is_polled(const struct rt_task *task)
  * own waits for another one. */
 bool rt_follow_is_outside(const struct rt_task *task);
 
-/* How long a thread that is polled is waited for alone, before threads that the plan has no more steps of may be what
- * it takes. */
-#define ALONE_NS UINT64_C(300000000)
-/* Real time since the last step of any thread, ns: what is decided outside may still come. */
-uint64_t rt_follow_waited(void);
 /*
  * What a thread does in the end need not be in the plan, but a join waits for it: the thread that is joined, or that it
  * joins in turn, and that has no more steps. NULL: none.

@@ -5,21 +5,6 @@
 #include "recorder/sched/follow.h"
 #include "recorder/sched/sched.h"
 
-/* How long a thread is waited for that waits for a descriptor or another process. */
-#define POLLED_NS UINT64_C(3000000000)
-
-uint64_t rt_follow_waited(void)
-{
-	static RT_OF_RUN uint64_t steps, since;
-	uint64_t now = rt_sched_real_ns(CLOCK_MONOTONIC);
-
-	if (!since || steps != rt_sched.steps) {
-		steps = rt_sched.steps;
-		since = now;
-	}
-	return now - since;
-}
-
 /*
  * True if the thread, which was put outside as it computed, has computed for longer since than the whole recorded run
  * took, or for very long: it spins on what no hook shows, and waits for a thread that waits for it.
@@ -49,7 +34,7 @@ static bool somebody_comes_back(void)
 			return true;
 		any_polled |= rt_follow_is_polled(t);
 	}
-	return any_polled && rt_follow_waited() < POLLED_NS;
+	return any_polled && rt_sched_waited() < RT_AWAIT_POLLED_NS;
 }
 
 struct rt_task *rt_follow_joined(struct rt_task *task, struct rt_task *const *enabled, unsigned n)
@@ -78,7 +63,7 @@ bool rt_follow_comes(const state_t *s, const struct rt_task *task)
 	uint32_t number = thread_of(s)->child_number;
 	bool unmade = !task && s->task == RT_PLAN_NONE && number > RT_CHILD_ADOPTED && number <= RT_CHILD_TASK;
 	bool ticks = task && task->state == RT_BLOCKED && rt_sched.handles && rt_sched.times;
-	bool is = (unmade || ticks) && rt_follow_waited() < POLLED_NS;
+	bool is = (unmade || ticks) && rt_sched_waited() < RT_AWAIT_POLLED_NS;
 
 	rt_sched.polling += is;
 	rt_sched.polling -= looks;
@@ -175,7 +160,7 @@ struct rt_task *rt_follow_instead(const state_t *s, struct rt_task *task, bool c
                                   unsigned n, bool *stuck)
 {
 	struct rt_task *joined = task ? rt_follow_joined(task, enabled, n) : NULL;
-	bool alone = (comes || (task && rt_follow_is_polled(task))) && rt_follow_waited() < ALONE_NS;
+	bool alone = (comes || (task && rt_follow_is_polled(task))) && rt_sched_waited() < RT_AWAIT_ALONE_NS;
 
 	if (!joined && !alone && awaits_others(s, task) && rt_seek_make_room())
 		joined = beside(enabled, n, false);

@@ -217,6 +217,15 @@ static bool was_before(const state_t *s, uint64_t here)
 	return false;
 }
 
+/* True if it is the store in the guard of a static local, which the C++ library makes with the end of its once. */
+static bool is_of_guard(const state_t *s)
+{
+	const struct rt_plan_mark *mark = mark_of(s), *end = mark - 1;
+
+	return s->mark && site_of(mark)->op == RT_OP_ATOMIC_STORE && site_of(end)->op == RT_OP_ONCE_END &&
+	       end->base == mark->base && end->offset == mark->offset;
+}
+
 /*
  * Events without a step, and turns of a spin, whose number need not be the same: those before the mark that this step
  * is. Such events are of locks that an annotation says are taken, of threads that a library makes for itself, and of
@@ -237,7 +246,7 @@ static uint64_t skipped(state_t *s, const struct rt_step *e)
 		bool plain = rt_follow_is_plain(op) && !rt_follow_is_goal(s, s->mark); /* of such a turn */
 
 		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_HB_BEFORE && op != RT_OP_FORK &&
-		    !(is_atomic(op) && was_before(s, here)) && !plain)
+		    !(is_atomic(op) && (is_of_guard(s) || was_before(s, here))) && !plain)
 			break;
 		s->mark++;
 		n++;

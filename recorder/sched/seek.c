@@ -119,12 +119,12 @@ static bool is_anybody_outside(void)
 
 bool rt_seek_awaits_outside(bool only_held)
 {
-	enum { WAIT_NS = 100000000, MOST_IN_VAIN = 5, MOST_WAITS = 20 };
+	enum { MOST_IN_VAIN = 5, MOST_WAITS = 20 };
 	static RT_OF_RUN unsigned in_vain, waits; /* waits: since one that was held was released */
 	static RT_OF_RUN uint64_t steps;
 	static RT_OF_RUN bool looks;
 	bool may = only_held && in_vain < MOST_IN_VAIN && is_anybody_outside();
-	bool late = may && rt_follow_waited() >= WAIT_NS;
+	bool late = may && rt_sched_waited() >= RT_AWAIT_AT_GOAL_NS;
 
 	waits += may && steps != rt_sched.steps;
 	steps = rt_sched.steps;

@@ -108,24 +108,33 @@ bool rt_sched_has_sleeper(void)
 	return first_wake() != UINT64_MAX;
 }
 
+uint64_t rt_sched_waited(void)
+{
+	static RT_OF_RUN uint64_t steps, since;
+	uint64_t now = rt_sched_real_ns(CLOCK_MONOTONIC);
+
+	if (!since || steps != rt_sched.steps) {
+		steps = rt_sched.steps;
+		since = now;
+	}
+	return now - since;
+}
+
 bool rt_sched_awaits_sleeper(void)
 {
 	/* Until the strategy is to free a thread. Real naps take time. A poll of a socket may take minutes: its other
 	 * end may wait for a thread that is kept. */
-	enum { NAPS = 10000, REAL_NAPS = 10, REAL_NS = 200 * 1000 * 1000, SOON_NS = 2000 * 1000 * 1000 };
+	enum { NAPS = 10000, REAL_NAPS = 10 };
 	static RT_OF_RUN unsigned naps;
-	static RT_OF_RUN uint64_t seen, steps, since; /* naps and steps at the last call; the time of the last step */
-	uint64_t now = rt_sched_real_ns(CLOCK_MONOTONIC), first = first_wake();
+	static RT_OF_RUN uint64_t seen; /* naps at the last call */
+	uint64_t waited = rt_sched_waited(), first = first_wake();
 	bool real = rt_sched.outside || rt_sched.foreign || rt_sched.polling;
 
 	if (first == UINT64_MAX)
 		return false;
-	if (steps != rt_sched.steps)
-		since = now;
-	steps = rt_sched.steps;
 	naps += rt_sched.naps != seen;
 	seen = rt_sched.naps;
-	bool late = real && first > now + SOON_NS && now - since >= REAL_NS;
+	bool late = real && waited >= RT_AWAIT_SLEEPER_NS && first > rt_sched_real_ns(CLOCK_MONOTONIC) + RT_SOON_NS;
 	if (naps < (real ? REAL_NAPS : NAPS) && !late)
 		return true;
 	naps = 0;

@@ -154,6 +154,20 @@ uintptr_t rt_sched_call(const struct rt_task *task, unsigned n);
 /* The kind of a lock. */
 struct rt_lock rt_sched_lock_kind(uintptr_t lock);
 
+/*
+ * How long what is decided outside is waited for, in real time since the last step of any thread, ns. A thread that is
+ * at its goal: for others that may come there. One that waits for a descriptor or another process: alone, before
+ * threads that a plan has no more steps of may be what it takes; then at all. While all are kept: for one that sleeps
+ * and does not wake SOON.
+ */
+#define RT_AWAIT_AT_GOAL_NS UINT64_C(100000000)
+#define RT_AWAIT_ALONE_NS UINT64_C(300000000)
+#define RT_AWAIT_POLLED_NS UINT64_C(3000000000)
+#define RT_AWAIT_SLEEPER_NS UINT64_C(200000000)
+#define RT_SOON_NS UINT64_C(2000000000)
+/* Real time since the last step, as far as it was asked for since then, ns. */
+uint64_t rt_sched_waited(void);
+
 /* True if a thread waits for a time, but to end the process. */
 bool rt_sched_has_sleeper(void);
 /*

@@ -1,3 +1,0 @@
-/* The look under the lock; see there. */
-#define FIXED
-#include "string_flag.cpp"
