@@ -1,5 +1,6 @@
 /* What the steps of the program are to the marks of a plan; see follow.h. */
 #include "recorder/sched/follow.h"
+#include "recorder/sched/sched.h"
 
 struct rt_plan *rt_follow_plan;
 state_t rt_follow_nobody;
@@ -226,6 +227,16 @@ static bool is_of_guard(const state_t *s)
 	       end->base == mark->base && end->offset == mark->offset;
 }
 
+/* True if it is of a thread that the program makes by a call of its own. That has a step, and what comes later may be
+ * such a thread's: a signal's handler that ran early was taken for what comes behind it. */
+static bool is_call_of_fork(const struct rt_plan_mark *mark)
+{
+	const struct rt_plan_thread *threads = PART(const struct rt_plan_thread, threads);
+
+	return site_of(mark)->op == RT_OP_FORK && mark->offset < rt_follow_plan->thread_count &&
+	       threads[mark->offset].child_number <= RT_CHILD_ADOPTED;
+}
+
 /*
  * Events without a step, and turns of a spin, whose number need not be the same: those before the mark that this step
  * is. Such events are of locks that an annotation says are taken, of threads that a library makes for itself, and of
@@ -245,6 +256,8 @@ static uint64_t skipped(state_t *s, const struct rt_step *e)
 		}
 		bool plain = rt_follow_is_plain(op) && !rt_follow_is_goal(s, s->mark); /* of such a turn */
 
+		if (is_call_of_fork(mark_of(s)))
+			break;
 		if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_HB_BEFORE && op != RT_OP_FORK &&
 		    !(is_atomic(op) && (is_of_guard(s) || was_before(s, here))) && !plain)
 			break;
