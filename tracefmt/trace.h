@@ -120,12 +120,13 @@ struct rt_loaded {
  * uninstrumented code. The instruction is executed after an event of the same activation whose pc is below `from` at
  * the earliest, and before one whose pc is at least `until` at the latest. If end is start, it is a call: an ENTER with
  * this pc enters such a function. Or the code of a module that was not instrumented, as a whole: any stretch between
- * its events may have one.
+ * its events may have one. If it has none that orders something, it may all the same read and write.
  */
 struct rt_hidden_atomic {
 	uint64_t start, end, from, until;
 	const char *function, *module; /* where the instruction is; NULL: unknown */
 	bool may_lock;                 /* it may take a lock, which a plain store then releases */
+	bool orders_nothing;           /* it has no atomic instruction: it reads and writes, as far as is known */
 };
 
 /*

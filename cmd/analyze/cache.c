@@ -148,8 +148,9 @@ void cmd_cache_remove(const char *trace)
 static bool is_worth(const struct analysis *a)
 {
 	const struct prove_counts *p = &a->proofs;
-	return !a->undecided &&
-	       p->spent + p->settle_spent + p->pecan_spent + p->free_spent + p->judged + p->observed_steps >= WORTH;
+	return !a->undecided && p->spent + p->settle_spent + p->pecan_spent + p->free_spent + p->judged + p->checked +
+	                                p->shortened + p->observed_steps >=
+	                            WORTH;
 }
 
 void cmd_cache_end(struct cmd_cache *c, const struct analysis *a)

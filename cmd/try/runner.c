@@ -306,18 +306,19 @@ static bool launch(struct keeper *k, const struct run_options *o, const sigset_t
 	return false;
 }
 
-/* The keeper's whole life. */
-static void keeper_main(const struct run_options *o, pid_t parent, int report)
+/* What a keeper hears. */
+static const int heard[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+
+/* The keeper's whole life. It begins with the signals that it hears blocked; mask is the caller's own. */
+static void keeper_main(const struct run_options *o, pid_t parent, sigset_t mask, int report)
 {
 	struct keeper k = {.end = calloc(1, sizeof *k.end), .began = now_ns(), .signals = -1};
-	const int told[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT};
-	sigset_t set, old;
+	sigset_t set;
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-		sigaddset(&set, told[i]);
-	sigprocmask(SIG_BLOCK, &set, &old);
-	for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-		sigdelset(&old, told[i]);
+	for (size_t i = 0; i < sizeof heard / sizeof *heard; i++) {
+		sigaddset(&set, heard[i]);
+		sigdelset(&mask, heard[i]);
+	}
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -330,7 +331,7 @@ static void keeper_main(const struct run_options *o, pid_t parent, int report)
 		if (k.streams[i].digest)
 			XXH64_reset(k.streams[i].digest, 0);
 	}
-	if (launch(&k, o, &old))
+	if (launch(&k, o, &mask))
 		keep(&k, o);
 	_exit(rt_write_all(report, k.end, sizeof *k.end) ? 0 : 1);
 }
@@ -345,6 +346,27 @@ struct runner {
 	bool ended;
 };
 
+/* Forks the keeper. A signal that comes before the keeper listens waits for that: the handler that it has from its
+ * parent would take it. */
+static pid_t keeper_fork(const struct run_options *options, const int report[2])
+{
+	pid_t self = getpid(), pid;
+	sigset_t set, mask;
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof heard / sizeof *heard; i++)
+		sigaddset(&set, heard[i]);
+	sigprocmask(SIG_BLOCK, &set, &mask);
+	pid = fork();
+	if (pid == 0) {
+		close(report[0]);
+		keeper_main(options, self, mask, report[1]);
+	}
+	int reason = errno;
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	errno = reason;
+	return pid;
+}
+
 enum rt_status runner_start(const struct run_options *options, struct runner **out, struct rt_error *err)
 {
 	struct runner *r = calloc(1, sizeof *r);
@@ -355,12 +377,7 @@ enum rt_status runner_start(const struct run_options *options, struct runner **o
 		free(r);
 		return rt_error_set(err, RT_ESYSTEM, "cannot make a pipe: %s", strerror(errno));
 	}
-	pid_t self = getpid();
-	r->keeper = fork();
-	if (r->keeper == 0) {
-		close(report[0]);
-		keeper_main(options, self, report[1]);
-	}
+	r->keeper = keeper_fork(options, report);
 	close(report[1]);
 	if (r->keeper < 0) {
 		enum rt_status status = rt_error_set(err, RT_ESYSTEM, "cannot make a process: %s", strerror(errno));

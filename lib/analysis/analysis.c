@@ -147,6 +147,8 @@ static void note_limits(struct limits *l, const struct prove_counts *p)
 	limits_reach(l, LIMIT_ORDER_EVENTS_TOTAL, p->precede_exhausted);
 	limits_reach(l, LIMIT_BUILT_EVENTS_TOTAL, p->pecan_exhausted);
 	limits_reach(l, LIMIT_JUDGED_EVENTS_TOTAL, p->judged_exhausted);
+	limits_reach(l, LIMIT_CHECKED_EVENTS_TOTAL, p->checked_exhausted);
+	limits_reach(l, LIMIT_SHORTENED_EVENTS_TOTAL, p->shortened_exhausted);
 	limits_reach(l, LIMIT_OBSERVED_STEPS_TOTAL, p->observed_exhausted);
 	limits_reach(l, LIMIT_SETTLE_EVENTS_TOTAL, p->settle_exhausted);
 	limits_reach(l, LIMIT_FREE_EVENTS_TOTAL, p->free_exhausted);

@@ -4,7 +4,8 @@
  * Races are grouped by their two source positions. A group that the edges of the others do not order is a root; only
  * roots and relaxed atomics are causes. In a trace of exact order, the edges that order a follower's edges order the
  * follower as well, so nothing is lost by that, and no race follows itself. In a stamped trace groups may order one
- * another; SHB, by the order of the trace, then decides which are roots.
+ * another; SHB, by the order of the trace, then decides which are roots. What SHB leaves unordered, no doubtful edge
+ * orders.
  */
 #include "lib/analysis/follow.h"
 
@@ -144,6 +145,7 @@ static bool others_ordered(struct follow_finder *f, const struct anomaly *a, uin
 static bool all_ordered(struct follow_finder *f, const struct follow_group *g)
 {
 	uint32_t asked = 1;
+	f->graph.strict = g->unordered;
 	if (f->graph.exact && g->unordered)
 		return false;
 	if (ordered(f, g->e1, g->e2) == MODEL_NONE)
@@ -273,6 +275,7 @@ static void name_cut(struct follow_finder *f, struct follow_group *g)
 static void name_causes(struct follow_finder *f, struct follow_group *g)
 {
 	struct follow_node path[NAMED_MAX];
+	f->graph.strict = g->unordered;
 	uint32_t node = ordered(f, g->e1, g->e2);
 	if (node == MODEL_NONE)
 		return;

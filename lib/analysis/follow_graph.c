@@ -92,15 +92,15 @@ static bool both_atomic(const struct model *m, uint32_t e1, uint32_t e2)
 	return rt_op_is_atomic(model_op(m, e1)) && rt_op_is_atomic(model_op(m, e2));
 }
 
-static void add_edge(struct follow_graph *g, uint32_t label, uint32_t write, uint32_t read)
+static void add_edge(struct follow_graph *g, uint32_t label, uint32_t write, uint32_t read, bool doubtful)
 {
 	const struct model *m = g->m;
 	if (!vec_reserve(&g->edges, &g->edge_capacity, (uint64_t)g->edge_count + 1, sizeof *g->edges)) {
 		g->failed = true;
 		return;
 	}
-	g->edges[g->edge_count++] = (struct follow_edge){label, model_thread_of(m, write), model_thread_of(m, read),
-	                                                 m->events[write].pos, m->events[read].pos};
+	g->edges[g->edge_count++] = (struct follow_edge){label,    model_thread_of(m, write), model_thread_of(m, read),
+	                                                 doubtful, m->events[write].pos,      m->events[read].pos};
 }
 
 /* A read saw this write, by the order of the trace. plain: by trace order also for plain accesses. */
@@ -113,7 +113,7 @@ static void saw(struct follow_graph *g, uint32_t write, uint32_t read, bool plai
 		return;
 	uint32_t label = follow_label(g, model_position_of(m, write), model_position_of(m, read), relaxed, relaxed);
 	if (label != MODEL_NONE)
-		add_edge(g, label, write, read);
+		add_edge(g, label, write, read, false);
 }
 
 /* Adds the edges of a cell from each read's last write. */
@@ -166,23 +166,46 @@ static struct access access_at(const struct follow_graph *g, uint32_t e)
 	return a;
 }
 
+/* The site of what the thread does next; MODEL_NONE: nothing. */
+static uint32_t next_site(const struct model *m, uint32_t e)
+{
+	const struct model_thread *t = &m->threads[model_thread_of(m, e)];
+	uint32_t next = m->events[e].pos + 1;
+	return next < t->count ? m->events[t->events[next]].site : MODEL_NONE;
+}
+
+/* The first of the reads from `first` on after which their thread went on as after their last one. */
+static uint32_t as_after_last(const struct model *m, const struct accesses *r, uint32_t first)
+{
+	uint32_t way = next_site(m, r->items[r->count - 1].event);
+	while (next_site(m, r->items[first].event) != way)
+		first++;
+	return first;
+}
+
 /*
  * Adds edges from each of the writes to the first of the reads that may have seen it: reads that neither happened
- * before nor were over. Thread order leads to the later ones.
+ * before nor were over. Thread order leads to the later ones. last: the cell's last write of all. A read that saw it
+ * goes on as the thread's last read does, as of a flag that ends a loop; an edge to one that does not is doubtful.
  */
-static void add_possible(struct follow_graph *g, const struct accesses *w, const struct accesses *r, uint32_t label)
+static void add_possible(struct follow_graph *g, const struct accesses *w, const struct accesses *r, uint32_t label,
+                         uint32_t last)
 {
 	const struct model *m = g->m;
 	for (uint32_t i = 0; i < w->count && !follow_spent(g); i++) {
 		uint32_t write = w->items[i].event, before = horizon(g, write, r->thread);
 		uint32_t read = lower_bound(
 		    k, 0, r->count, m->events[r->items[k].event].pos < before || r->items[k].end <= w->items[i].begin);
-		if (read < r->count && !happens_before(g, write, r->items[read].event))
-			add_edge(g, label, write, r->items[read].event);
+		if (read == r->count || happens_before(g, write, r->items[read].event))
+			continue;
+		uint32_t sure = write == last ? as_after_last(m, r, read) : read;
+		add_edge(g, label, write, r->items[read].event, sure != read);
+		if (sure != read)
+			add_edge(g, label, write, r->items[sure].event, false);
 	}
 }
 
-static void add_pairs(struct follow_graph *g, const struct accesses *w, const struct accesses *r)
+static void add_pairs(struct follow_graph *g, const struct accesses *w, const struct accesses *r, uint32_t last)
 {
 	const struct model *m = g->m;
 	uint32_t write = w->items->event, read = r->items->event;
@@ -192,7 +215,7 @@ static void add_pairs(struct follow_graph *g, const struct accesses *w, const st
 	uint32_t label =
 	    follow_label(g, model_position(&m->sites[w->site]), model_position(&m->sites[r->site]), false, false);
 	if (label != MODEL_NONE)
-		add_possible(g, w, r, label);
+		add_possible(g, w, r, label, last);
 }
 
 /* Sorts a cell's accesses into classes; returns their number. */
@@ -213,6 +236,14 @@ static uint32_t classify(struct follow_graph *g, const struct model_cell *cell, 
 	return count;
 }
 
+static uint32_t last_write(const struct model *m, const struct model_cell *cell)
+{
+	for (uint32_t i = cell->count; i-- > 0;)
+		if (rt_op_writes(model_op(m, m->cell_events[cell->first + i])))
+			return m->cell_events[cell->first + i];
+	return MODEL_NONE;
+}
+
 /*
  * Adds the edges of a cell from each write to the reads that may have seen it. For a cell with very many classes of
  * accesses only those by the order of the trace.
@@ -223,7 +254,7 @@ static void add_racing(struct follow_graph *g, const struct model_cell *cell)
 	struct access *items = malloc(((size_t)cell->count + 1) * sizeof *items);
 	struct accesses *classes = malloc(((size_t)cell->count + 1) * sizeof *classes);
 	g->failed |= !items || !classes;
-	uint32_t count = g->failed ? 0 : classify(g, cell, items, classes);
+	uint32_t count = g->failed ? 0 : classify(g, cell, items, classes), last = last_write(g->m, cell);
 	g->work += cell->count;
 	if ((uint64_t)count * count > (uint64_t)PAIRS_EACH * cell->count + PAIRS) {
 		add_seen(g, cell, true);
@@ -231,7 +262,7 @@ static void add_racing(struct follow_graph *g, const struct model_cell *cell)
 	}
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t k = 0; k < count && !follow_spent(g); k++)
-			add_pairs(g, &classes[i], &classes[k]);
+			add_pairs(g, &classes[i], &classes[k], last);
 	free(items);
 	free(classes);
 }
@@ -279,8 +310,9 @@ static void find_bounds(struct follow_graph *g)
 static int compare_edges(const void *x, const void *y)
 {
 	const struct follow_edge *a = x, *b = y;
-	const uint32_t p[] = {a->u, a->v, a->label, a->w, a->r}, q[] = {b->u, b->v, b->label, b->w, b->r};
-	for (int i = 0; i < 5; i++)
+	const uint32_t p[] = {a->u, a->v, a->label, a->doubtful, a->w, a->r},
+	               q[] = {b->u, b->v, b->label, b->doubtful, b->w, b->r};
+	for (size_t i = 0; i < sizeof p / sizeof *p; i++)
 		if (p[i] != q[i])
 			return p[i] < q[i] ? -1 : 1;
 	return 0;
@@ -288,7 +320,7 @@ static int compare_edges(const void *x, const void *y)
 
 static bool same_list(const struct follow_edge *a, const struct follow_edge *b)
 {
-	return a->u == b->u && a->v == b->v && a->label == b->label;
+	return a->u == b->u && a->v == b->v && a->label == b->label && a->doubtful == b->doubtful;
 }
 
 /* Leaves out an edge if a later write of its list leads to a read as early. */
@@ -319,7 +351,7 @@ static bool make_lists(struct follow_graph *g)
 	for (uint32_t i = 0; i < g->edge_count; i++) {
 		const struct follow_edge *e = &g->edges[i];
 		if (!i || !same_list(e, e - 1))
-			g->lists[g->list_count++] = (struct follow_edges){e->label, e->u, e->v, e, 0};
+			g->lists[g->list_count++] = (struct follow_edges){e->label, e->u, e->v, e->doubtful, e, 0};
 		g->lists[g->list_count - 1].count++;
 	}
 	for (uint32_t i = 0; t <= g->m->thread_count; t++) {
@@ -375,7 +407,7 @@ static void follow_edges(struct follow_graph *g, uint32_t u, uint32_t pos, uint3
 	for (uint32_t i = g->of_thread[u]; i < g->of_thread[u + 1]; i++) {
 		const struct follow_edges *l = &g->lists[i];
 		g->work++;
-		if (g->off[l->label])
+		if (g->off[l->label] || (l->doubtful && g->strict))
 			continue;
 		uint32_t at = lower_bound(k, 0, l->count, l->edges[k].w < pos);
 		if (at < l->count)

@@ -2,7 +2,8 @@
  * The graph for follow.c: happens-before, with an edge from each write to the racing reads that may have seen it, and
  * to the reads of a relaxed atomic that did. In a trace of exact order a read saw the last write before it (SHB, OOPSLA
  * 2018). In a stamped one a plain read may have seen any write that it races with, whichever is first, unless
- * synchronisation or the stamps of whole turns show that the read was over before.
+ * synchronisation or the stamps of whole turns show that the read was over before. An edge is doubtful if the thread's
+ * later reads at its place went another way behind the last write: it then saw an earlier one.
  *
  * The cost of a query does not depend on the length of the trace. By thread order only the earliest reached event of
  * each thread matters, and the targets of its edges are found by binary search.
@@ -20,11 +21,11 @@ struct follow_labels;
 
 /* From the w-th event of thread u to the r-th of v. */
 struct follow_edge {
-	uint32_t label, u, v, w, r;
+	uint32_t label, u, v, doubtful, w, r;
 };
-/* Those of one label between two threads: both w and r rise. */
+/* Those of one label between two threads, all doubtful or none: both w and r rise. */
 struct follow_edges {
-	uint32_t label, u, v;
+	uint32_t label, u, v, doubtful;
 	const struct follow_edge *edges;
 	uint32_t count;
 };
@@ -40,6 +41,7 @@ struct follow_graph {
 	const struct segment_order
 	    *order; /* borrowed: happens-before, with which it is built; queries may use another */
 	bool exact;
+	bool strict;   /* doubtful edges do not count; the caller sets it */
 	bool failed;   /* no memory */
 	uint64_t work; /* comparisons of clocks and positions so far */
 	uint64_t bound;

@@ -36,20 +36,35 @@ static bool is_host(const struct rt_trace *trace)
 
 struct sections {
 	const struct model *m;
-	uint32_t *turn; /* by event: of an acquire by such a module, the number of those of the same lock before it;
-	                   else MODEL_NONE */
-	uint32_t *next; /* by object: the same, while a schedule is read */
+	uint32_t *turn; /* by event: of one that takes or posts something in such a module, the number of those that do
+	                   the same with it before; else MODEL_NONE */
+	uint32_t *next; /* by what is done: the same, while a schedule is read */
 	bool any;
 };
 
-/* The lock that the event acquires, if it does so in such a module; else MODEL_NONE. */
-static uint32_t lock_of(const struct model *m, uint32_t e)
+/*
+ * What the event does if it begins or ends something like a critical section in such a module: the lock that it
+ * acquires or the semaphore that it waits for, times two, or one more if it posts the semaphore; else MODEL_NONE.
+ */
+static uint32_t deed_of(const struct model *m, uint32_t e)
 {
-	enum rt_op op = model_op(m, e);
-	if (op != RT_OP_ACQUIRE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_WAIT_END)
+	uint32_t object = m->events[e].object;
+	bool posts = false;
+	switch (model_op(m, e)) {
+	case RT_OP_SEM_POST:
+		posts = true;
+		break;
+	case RT_OP_WAIT_END:
+		object = model_arg(m, e);
+		break;
+	case RT_OP_ACQUIRE:
+	case RT_OP_ACQUIRE_SHARED:
+	case RT_OP_SEM_WAIT:
+		break;
+	default:
 		return MODEL_NONE;
-	uint32_t lock = op == RT_OP_WAIT_END ? model_arg(m, e) : m->events[e].object;
-	return lock != MODEL_NONE && plain_module(m, e) ? lock : MODEL_NONE;
+	}
+	return object != MODEL_NONE && plain_module(m, e) ? 2 * object + posts : MODEL_NONE;
 }
 
 static void sections_free(struct sections *s)
@@ -63,30 +78,30 @@ static bool sections_find(struct sections *s, const struct model *m)
 {
 	*s = (struct sections){.m = m,
 	                       .turn = malloc(((size_t)m->event_count + 1) * sizeof *s->turn),
-	                       .next = calloc((size_t)m->object_count + 1, sizeof *s->next)};
+	                       .next = calloc(2 * ((size_t)m->object_count + 1), sizeof *s->next)};
 	if (!s->turn || !s->next)
 		return false;
 	memset(s->turn, 0xff, ((size_t)m->event_count + 1) * sizeof *s->turn);
 	for (uint32_t i = 0; i < m->sync_count; i++) {
-		uint32_t lock = lock_of(m, m->sync[i]);
-		if (lock == MODEL_NONE)
+		uint32_t deed = deed_of(m, m->sync[i]);
+		if (deed == MODEL_NONE)
 			continue;
-		s->turn[m->sync[i]] = s->next[lock]++;
+		s->turn[m->sync[i]] = s->next[deed]++;
 		s->any = true;
 	}
 	return true;
 }
 
-/* The first acquire by such a module that the schedule has in another turn than the trace, or MODEL_NONE. */
+/* The first of those events that the schedule has in another turn than the trace, or MODEL_NONE. */
 static uint32_t out_of_turn(struct sections *s, const struct schedule *schedule)
 {
 	const struct model *m = s->m;
-	memset(s->next, 0, ((size_t)m->object_count + 1) * sizeof *s->next);
+	memset(s->next, 0, 2 * ((size_t)m->object_count + 1) * sizeof *s->next);
 	for (uint32_t i = 0; i < schedule->count; i++) {
 		const struct schedule_step *step = &schedule->steps[i];
 		for (uint32_t pos = step->from; pos <= step->to; pos++) {
 			uint32_t e = m->threads[step->thread].events[pos];
-			if (s->turn[e] != MODEL_NONE && s->turn[e] != s->next[lock_of(m, e)]++)
+			if (s->turn[e] != MODEL_NONE && s->turn[e] != s->next[deed_of(m, e)]++)
 				return e;
 		}
 	}

@@ -65,6 +65,14 @@ const struct limit_info limit_infos[LIMITS] = {
                                    "Further observed anomalies of a stamped trace have no schedule in the report, and "
                                    "further candidates stay predicted or conditional",
                                    true},
+    [LIMIT_CHECKED_EVENTS_TOTAL] = {"checked_events_total", 2000000000, "events", LIMIT,
+                                    "events that are looked at for what candidates need, and to check schedules",
+                                    "Further observed anomalies have no schedule in the report, and further candidates "
+                                    "stay predicted or conditional",
+                                    true},
+    [LIMIT_SHORTENED_EVENTS_TOTAL] = {"shortened_events_total", 100000000, "events", LIMIT,
+                                      "events of schedules that are made shorter",
+                                      "Further schedules have more events and turns than they need", true},
     [LIMIT_OBSERVED_STEPS_TOTAL] = {"observed_steps_total", 25000000, "steps", LIMIT,
                                     "steps of schedules of what was observed",
                                     "Further observed anomalies have no schedule in the report", true},

@@ -502,7 +502,7 @@ static bool replay_part(struct replay *r, uint32_t from, const struct judge_part
 	struct judge *j = r->j;
 	const struct model *m = j->m;
 	uint32_t misled = lower_bound(k, 0, j->misled_count, j->misled[k] < from);
-	uint32_t sync = lower_bound(k, 0, m->sync_count, m->sync[k] < from);
+	uint32_t sync = lower_bound(k, 0, m->sync_count, m->sync[k] < from), looked = misled + sync;
 	while (misled < j->misled_count || (sync < m->sync_count && m->sync[sync] < part->behind)) {
 		bool other = misled < j->misled_count && (sync == m->sync_count || j->misled[misled] <= m->sync[sync]);
 		uint32_t e = other ? j->misled[misled++] : m->sync[sync++];
@@ -517,6 +517,9 @@ static bool replay_part(struct replay *r, uint32_t from, const struct judge_part
 	memcpy(j->next, j->cut, m->thread_count * sizeof *j->next);
 	judge_forget_cells(j, part->behind, true);
 	r->v->step = part->events;
+	/* In place of the part's events, what was looked at here. */
+	r->v->replays -= part->events - from;
+	r->v->replays += misled + sync - looked;
 	return true;
 }
 
@@ -526,7 +529,8 @@ static void replay_first(struct replay *r, const struct schedule *s, struct judg
 	struct judge *j = r->j;
 	uint32_t events, steps = judge_prefix(j, s, &events), first = goal_first(r->goal);
 	uint32_t free = events < first ? events : first, known = judge_restore(j, free);
-	*r->v = (struct verdict_of_judge){VERIFY_NONE, known, MODEL_NONE, MODEL_NONE, 0, MODEL_NONE, 0};
+	*r->v =
+	    (struct verdict_of_judge){VERIFY_NONE, known, MODEL_NONE, MODEL_NONE, 0, MODEL_NONE, 0, s->events - free};
 	if (judge_find_part(j, s, r->goal->kind == GOAL_SEQUENCE ? first : MODEL_NONE, free, part)) {
 		struct verdict_of_judge before = *r->v;
 		replay_recorded(r, known, free);

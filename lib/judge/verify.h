@@ -57,6 +57,7 @@ struct verdict_of_judge {
 	uint32_t substitutes; /* reads that see another write, of the same value */
 	uint32_t substitute;  /* the first of them; MODEL_NONE if there is none */
 	uint32_t updates;     /* cells of updates' reads that see another value */
+	uint64_t replays;     /* number of the schedule's events that no replay of the trace itself has */
 };
 
 struct judge;

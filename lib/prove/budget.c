@@ -28,7 +28,7 @@ bool budget_takes_observed(struct provers *p, const struct goal *goal, uint32_t 
 {
 	*steps = turns_before(p->m, goal);
 	p->counts.observed_exhausted |= p->counts.observed_steps + *steps > bound(p, LIMIT_OBSERVED_STEPS_TOTAL);
-	if (p->counts.observed_exhausted || p->counts.judged_exhausted)
+	if (p->counts.observed_exhausted || !budget_judges(p))
 		return false;
 	p->counts.observed_steps += *steps;
 	return true;
@@ -36,7 +36,26 @@ bool budget_takes_observed(struct provers *p, const struct goal *goal, uint32_t 
 
 bool budget_judges(const struct provers *p)
 {
-	return !p->counts.judged_exhausted;
+	return !p->counts.judged_exhausted && budget_checks(p);
+}
+
+void budget_check(struct provers *p, uint64_t events)
+{
+	p->counts.checked += events;
+	p->counts.checked_exhausted |= p->counts.checked >= bound(p, LIMIT_CHECKED_EVENTS_TOTAL);
+}
+
+bool budget_checks(const struct provers *p)
+{
+	return !p->counts.checked_exhausted;
+}
+
+bool budget_shortens(struct provers *p, const struct schedule *s)
+{
+	bool shortens = !p->counts.shortened_exhausted;
+	p->counts.shortened += shortens ? s->events : 0;
+	p->counts.shortened_exhausted |= p->counts.shortened >= bound(p, LIMIT_SHORTENED_EVENTS_TOTAL);
+	return shortens;
 }
 
 void budget_judge(struct provers *p, const struct schedule *s)
@@ -97,6 +116,8 @@ static bool spent_as_much(const struct prove_counts *c, const struct prove_count
 	       c->pecan_spent == copy->pecan_spent && c->free_spent == copy->free_spent &&
 	       c->observed_steps == copy->observed_steps && c->exhausted == copy->exhausted &&
 	       c->judged == copy->judged && c->judged_exhausted == copy->judged_exhausted &&
+	       c->checked == copy->checked && c->checked_exhausted == copy->checked_exhausted &&
+	       c->shortened == copy->shortened && c->shortened_exhausted == copy->shortened_exhausted &&
 	       c->settle_exhausted == copy->settle_exhausted && c->pecan_exhausted == copy->pecan_exhausted &&
 	       c->free_exhausted == copy->free_exhausted && c->observed_exhausted == copy->observed_exhausted;
 }
@@ -108,6 +129,7 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	uint64_t spent = after->spent - before->spent, settled = after->settle_spent - before->settle_spent;
 	uint64_t pecan = after->pecan_spent - before->pecan_spent, freed = after->free_spent - before->free_spent;
 	uint64_t observed = after->observed_steps - before->observed_steps, judged = after->judged - before->judged;
+	uint64_t checked = after->checked - before->checked, shortened = after->shortened - before->shortened;
 	if (spent_as_much(c, before)) {
 		c->exhausted = after->exhausted;
 		c->settle_exhausted = after->settle_exhausted;
@@ -115,6 +137,8 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 		c->free_exhausted = after->free_exhausted;
 		c->observed_exhausted = after->observed_exhausted;
 		c->judged_exhausted = after->judged_exhausted;
+		c->checked_exhausted = after->checked_exhausted;
+		c->shortened_exhausted = after->shortened_exhausted;
 	} else if (may_meet(c->observed_exhausted, after->observed_exhausted, c->observed_steps, observed, observed,
 	                    bound(p, LIMIT_OBSERVED_STEPS_TOTAL)) ||
 	           may_meet(c->exhausted, after->exhausted, c->spent, spent, room,
@@ -125,6 +149,10 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	                    budget_linear(p)) ||
 	           may_meet(c->judged_exhausted, after->judged_exhausted, c->judged, judged, judged,
 	                    bound(p, LIMIT_JUDGED_EVENTS_TOTAL)) ||
+	           may_meet(c->checked_exhausted, after->checked_exhausted, c->checked, checked, checked,
+	                    bound(p, LIMIT_CHECKED_EVENTS_TOTAL)) ||
+	           may_meet(c->shortened_exhausted, after->shortened_exhausted, c->shortened, shortened, shortened,
+	                    bound(p, LIMIT_SHORTENED_EVENTS_TOTAL)) ||
 	           may_meet(c->free_exhausted, after->free_exhausted, c->free_spent, freed, freed, budget_free(p)))
 		return false;
 	c->asked += after->asked - before->asked;
@@ -145,6 +173,8 @@ bool provers_add(struct provers *p, const struct prove_counts *before, const str
 	c->free_spent += freed;
 	c->observed_steps += observed;
 	c->judged += judged;
+	c->checked += checked;
+	c->shortened += shortened;
 	c->conditional += after->conditional - before->conditional;
 	c->cut += after->cut - before->cut;
 	c->instances_cut += after->instances_cut - before->instances_cut;

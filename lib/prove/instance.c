@@ -173,15 +173,24 @@ static const struct {
 
 enum { RECORDED }; /* index of the first */
 
+/* judge_verify, within the budget of what is checked. */
+static void judge(struct provers *p, const struct schedule *s, const struct goal *goal, struct verdict_of_judge *v)
+{
+	judge_verify(p->judge, s, goal, v);
+	budget_check(p, v->fault && v->step < v->replays ? v->step : v->replays);
+}
+
 /* Makes a witness shorter, if the judge agrees, and admits it if it admits the longer one. False without memory. */
 static bool shorten(struct provers *p, const struct goal *goal, struct schedule *schedule, struct verdict_of_judge *v)
 {
 	struct schedule shorter = {0};
 	struct verdict_of_judge again;
+	if (!shorten_takes(schedule, goal) || !budget_shortens(p, schedule))
+		return true;
 	enum search_answer answer = shorten_schedule(p->shorten, schedule, goal, &shorter);
 	if (answer != SEARCH_FOUND)
 		return answer != SEARCH_NO_MEMORY;
-	judge_verify(p->judge, &shorter, goal, &again);
+	judge(p, &shorter, goal, &again);
 	p->counts.rejected += again.fault != VERIFY_NONE;
 	if (!again.fault && (judge_admits(p->judge, &shorter, goal) || !judge_admits(p->judge, schedule, goal))) {
 		struct schedule longer = *schedule;
@@ -207,7 +216,7 @@ static enum search_answer make_whole(struct provers *p, const struct goal *goal,
 		struct verdict_of_judge again = {.fault = VERIFY_NO_EVENT};
 		bool ok = whole_make(p->m, schedule, goal, early, &whole);
 		if (ok)
-			judge_verify(p->judge, &whole, goal, &again);
+			judge(p, &whole, goal, &again);
 		if (!again.fault) {
 			schedule_release(schedule);
 			*schedule = whole;
@@ -236,7 +245,7 @@ static enum search_answer judge_built(struct provers *p, size_t i, const struct 
                                       struct outcome *o)
 {
 	struct verdict_of_judge v;
-	judge_verify(p->judge, schedule, goal, &v);
+	judge(p, schedule, goal, &v);
 	p->counts.built[provers[i].kind]++;
 	if (v.fault) {
 		/* A witness that the judge refuses is dropped, counted, and proves nothing either way. */
@@ -271,13 +280,14 @@ static enum search_answer judge_built(struct provers *p, size_t i, const struct 
 enum rt_status instance_decide(struct provers *p, const struct goal *goal, bool observed, unsigned asked,
                                struct outcome *o, struct rt_error *err)
 {
+	uint64_t looked = searches_looked(&p->searches);
 	memset(o, 0, sizeof *o);
 	o->answer = SEARCH_GAVE_UP;
 	for (size_t i = 0; i < sizeof provers / sizeof *provers; i++) {
 		struct schedule schedule = {0};
 		if ((provers[i].observed && !observed) || !(asked & (provers[i].expensive ? EXPENSIVE : CHEAP)))
 			continue;
-		if (!budget_judges(p) && !provers[i].refutes) {
+		if (!budget_checks(p) || (!budget_judges(p) && !provers[i].refutes)) {
 			reasons_add(&p->reasons, REASON_BUDGET);
 			continue;
 		}
@@ -293,6 +303,7 @@ enum rt_status instance_decide(struct provers *p, const struct goal *goal, bool 
 		    (o->answer == SEARCH_FOUND && o->admitted && (!o->uncertain || observed)))
 			break;
 	}
+	budget_check(p, searches_looked(&p->searches) - looked);
 	return RT_OK;
 }
 
@@ -309,5 +320,8 @@ enum search_answer instance_recorded(struct provers *p, const struct goal *goal,
 
 bool instance_refuted_by_needs(struct provers *p, const struct goal *goal)
 {
-	return needed(p, goal, NULL) == SEARCH_NONE;
+	uint64_t looked = searches_looked(&p->searches);
+	bool refuted = budget_checks(p) && needed(p, goal, NULL) == SEARCH_NONE;
+	budget_check(p, searches_looked(&p->searches) - looked);
+	return refuted;
 }

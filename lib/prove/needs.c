@@ -27,8 +27,9 @@ void needs_release(struct needs *n)
 	free_all(n->must, n->bound, n->target, n->looked, n->asking, n->asking_first);
 }
 
-static void raise_to(uint32_t *set, const struct needs *n, uint32_t clock)
+static void raise_to(uint32_t *set, struct needs *n, uint32_t clock)
 {
+	n->looked_at += n->m->thread_count;
 	for (uint32_t t = 0; t < n->m->thread_count; t++) {
 		uint32_t known = clock_get(&n->trf->clocks, clock, t);
 		if (known > set[t])
@@ -37,7 +38,7 @@ static void raise_to(uint32_t *set, const struct needs *n, uint32_t clock)
 }
 
 /* Adds an event and all events that it needs. */
-static void include(uint32_t *set, const struct needs *n, uint32_t e)
+static void include(uint32_t *set, struct needs *n, uint32_t e)
 {
 	uint32_t thread = model_thread_of(n->m, e);
 	raise_to(set, n, trf_clock(n->trf, e));
@@ -52,7 +53,7 @@ uint32_t needs_clock(const struct trf *trf, const struct goal *g, uint32_t i)
 }
 
 /* Adds the events that must have occurred for e to be next, of this clock. */
-static void include_before(uint32_t *set, const struct needs *n, uint32_t e, uint32_t clock)
+static void include_before(uint32_t *set, struct needs *n, uint32_t e, uint32_t clock)
 {
 	uint32_t thread = model_thread_of(n->m, e);
 	raise_to(set, n, clock);
@@ -121,7 +122,7 @@ static uint32_t last_needed(const struct needs *n, const struct section *section
 
 /* True if the needed part must contain the end of this section, which is open there: another thread has, in the needed
  * part, a section that it excludes and that ends after its beginning. */
-static bool must_close(const struct needs *n, const struct section *open)
+static bool must_close(struct needs *n, const struct section *open)
 {
 	const struct sections *all = n->base->sections;
 	for (uint32_t i = all->lock_first[open->lock]; i < all->lock_first[open->lock + 1]; i++) {
@@ -130,6 +131,7 @@ static bool must_close(const struct needs *n, const struct section *open)
 			continue;
 		for (uint32_t k = base_count(n->base, g, n->must[g->thread]); k; k--) {
 			const struct section *other = &all->items[all->sorted[g->first + k - 1]];
+			n->looked_at++;
 			if (other->place < open->place)
 				break;
 			if (sections_exclude(other, open) && !goal_runs(n->goal, other->acquire) &&
@@ -165,6 +167,7 @@ static bool close_all(struct needs *n)
 	bool possible = true;
 	for (bool more = true; more && possible && needs_possible(n);) {
 		more = false;
+		n->looked_at += n->m->thread_count;
 		for (uint32_t t = 0; t < n->m->thread_count; t++)
 			more |= close_needed(n, t, &possible);
 	}
@@ -239,6 +242,7 @@ void needs_relevant(struct needs *n)
 	n->goals++;
 	for (bool more = true; more;) {
 		more = false;
+		n->looked_at += threads;
 		for (uint32_t t = 0; t < threads; t++)
 			more |= close_holds(n, t);
 		for (uint32_t t = 0; n->reads->values && t < threads; t++) {

@@ -24,7 +24,11 @@ struct needs {
 	uint32_t *asking,
 	    *asking_first; /* with values, by entry and by cell: last goal that included all writes of it */
 	uint32_t goals;
+	uint64_t looked_at; /* threads and critical sections that were looked at, of all goals */
 };
+
+/* What is looked at in about the time that an event takes which is executed. */
+enum { NEEDS_OF_EVENT = 16 };
 
 /* False without memory. */
 bool needs_init(struct needs *n, const struct base *base, const struct reads *reads);

@@ -75,8 +75,9 @@ static bool is_refuted(struct asking *a, const struct precede_bound *pair)
 	uint64_t left = a->spent < a->total ? a->total - a->spent : 0, spent = 0;
 	if (!left)
 		return false;
+	uint64_t looked = search_looked(a->search);
 	bool refuted = search_contradicts(a->search, &goal, left < a->budget ? left : a->budget, &spent);
-	a->spent += spent + 1;
+	a->spent += spent + 1 + search_looked(a->search) - looked;
 	return refuted;
 }
 

@@ -27,6 +27,8 @@ struct prove_counts {
 	uint64_t pecan_ns, pecan_asked; /* time that its algorithm took alone, and how often it ran */
 	uint64_t free_spent;            /* and in those in which reads see other writes */
 	uint64_t judged;                /* events of the schedules of a stamped trace that were judged */
+	uint64_t checked;               /* events looked at for what goals need, and replayed by the judge */
+	uint64_t shortened;             /* events of the schedules that were to be made shorter */
 	uint64_t observed_steps;        /* in schedules of what the recorded run shows */
 	uint64_t cut;                   /* number of searches that reached their budget */
 	bool exhausted;                 /* the total budget ran out */
@@ -34,6 +36,8 @@ struct prove_counts {
 	bool pecan_exhausted;           /* and so did PECAN's part */
 	bool free_exhausted;            /* and that of schedules in which reads see other writes */
 	bool judged_exhausted;          /* and that of the judge */
+	bool checked_exhausted;         /* and that of looking and replaying */
+	bool shortened_exhausted;       /* and that of making schedules shorter */
 	bool observed_exhausted;        /* and that of schedules of what the recorded run shows */
 	uint64_t known;                 /* results that were worked out before, by another process or analysis */
 	uint64_t instances_cut;         /* anomalies of which not all instances were looked at */

@@ -47,6 +47,12 @@ uint64_t budget_free(const struct provers *p);
  */
 void budget_judge(struct provers *p, const struct schedule *s);
 bool budget_judges(const struct provers *p);
+/* Counts events that were looked at, in any trace: by the judge, or for what a goal needs. True if there may be more.
+ */
+void budget_check(struct provers *p, uint64_t events);
+bool budget_checks(const struct provers *p);
+/* True if the schedule may be made shorter; its events count. */
+bool budget_shortens(struct provers *p, const struct schedule *s);
 /* The anomaly is the one at hand from now on. The more of its finding were before it, the smaller is its share. */
 void budget_begin(struct provers *p, const struct anomaly *a, bool settling);
 /*

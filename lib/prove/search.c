@@ -168,6 +168,11 @@ static enum search_answer explore(struct search *s)
 	}
 }
 
+uint64_t search_looked(const struct search *s)
+{
+	return s->needs.looked_at / NEEDS_OF_EVENT;
+}
+
 bool search_refutes(struct search *s, const struct goal *goal)
 {
 	return !needs_find(&s->needs, goal);

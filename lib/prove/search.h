@@ -65,6 +65,8 @@ enum search_answer search_goal(struct search *s, const struct goal *goal, uint64
  */
 enum search_answer search_closure(struct search *s, const struct goal *goal, uint64_t budget, struct schedule *out,
                                   uint64_t *spent);
+/* Number of events that were looked at so far for what goals need (needs.h); of many threads several count as one. */
+uint64_t search_looked(const struct search *s);
 /* True if closure's order of the needed events has a cycle, so that there is no witness. Builds none. Not with values.
  * False, too, without memory. */
 bool search_contradicts(struct search *s, const struct goal *goal, uint64_t budget, uint64_t *spent);

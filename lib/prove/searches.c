@@ -56,6 +56,15 @@ const struct trf *searches_needs(const struct searches *s)
 	return s->valued.search ? s->valued.trf : s->strict.trf;
 }
 
+uint64_t searches_looked(const struct searches *s)
+{
+	const struct search *all[] = {s->strict.search, s->valued.search, s->free.search};
+	uint64_t looked = 0;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		looked += all[i] ? search_looked(all[i]) : 0;
+	return looked;
+}
+
 struct search *searches_free(struct searches *s)
 {
 	struct rt_error err;

@@ -34,6 +34,8 @@ static inline bool searches_of_values(const struct searches *s)
 {
 	return s->values && s->values->any;
 }
+/* search_looked of all of them. */
+uint64_t searches_looked(const struct searches *s);
 /* The search with free reads; NULL without memory. */
 struct search *searches_free(struct searches *s);
 

@@ -87,7 +87,7 @@ static enum rt_status settle_instance(struct provers *p, struct anomaly *a, cons
 	struct conditional *c = &p->conditional;
 	struct schedule schedule = {0};
 	enum rt_status status = RT_OK;
-	uint64_t spent, refused = c->refused;
+	uint64_t spent, refused = c->refused, looked = searches_looked(&p->searches);
 	c->spent = p->counts.free_spent;
 	*answer = own_reads(p, goal, &schedule);
 	milder->own_reads = *answer == SEARCH_FOUND;
@@ -95,6 +95,7 @@ static enum rt_status settle_instance(struct provers *p, struct anomaly *a, cons
 		*answer = conditional_goal(c, goal, budget_left(p), budget_free(p), &schedule, &spent);
 		p->counts.settle_spent += spent;
 	}
+	budget_check(p, searches_looked(&p->searches) - looked);
 	p->counts.rejected += c->refused - refused;
 	p->counts.free_spent = c->spent;
 	p->counts.free_exhausted |= c->spent >= budget_free(p);
@@ -140,6 +141,10 @@ enum rt_status provers_settle(struct provers *p, struct anomaly *a, struct rt_er
 		enum search_answer answer;
 		if (a->need_count && (i >= TRIES || a->need_total <= FEW_READS))
 			break;
+		if (!budget_checks(p)) {
+			refuted = false;
+			break;
+		}
 		status = settle_instance(p, a, &goal, &answer, &milder, err);
 		witness = !status && answer == SEARCH_FOUND && !p->conditional.reads.count;
 		refuted &= answer == SEARCH_NONE;

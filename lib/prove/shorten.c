@@ -426,7 +426,7 @@ static bool write_turns(struct shorten *s, const struct goal *goal, struct sched
 enum search_answer shorten_schedule(struct shorten *s, const struct schedule *witness, const struct goal *goal,
                                     struct schedule *out)
 {
-	if (!witness->events || witness->events > SHORTEN_MAX || !goal->count || asks_more(s, goal))
+	if (asks_more(s, goal))
 		return SEARCH_GAVE_UP;
 	struct schedule needed = {0};
 	bool ok = read_witness(s, witness, goal) && write_needed(s, goal, &needed);

@@ -23,6 +23,12 @@ struct shorten;
 struct shorten *shorten_create(const struct model *m);
 void shorten_free(struct shorten *s);
 
+/* True if the witness is one that shorten_schedule looks at. */
+static inline bool shorten_takes(const struct schedule *witness, const struct goal *goal)
+{
+	return witness->events && witness->events <= SHORTEN_MAX && goal->count;
+}
+
 /*
  * Finds a schedule that reaches the goal with no more events and no more turns than the given witness; *out (zeroed by
  * the caller) is the caller's. SEARCH_GAVE_UP if none is shorter, or SEARCH_NO_MEMORY: then *out is empty.

@@ -7,6 +7,7 @@
 
 #include "lib/base/lower_bound.h"
 #include "lib/base/name.h"
+#include "lib/base/text.h"
 #include "lib/trace/own_code.h"
 #include "lib/trace/snippet.h"
 
@@ -273,6 +274,20 @@ bool declaration_member(const struct report *r, const struct place *place, const
 	return snprintf(member, EXPRESSION_MAX, "%s::%s", last, rest) < EXPRESSION_MAX;
 }
 
+bool declaration_alone(const struct report *r, const struct place *place, char name[EXPRESSION_MAX],
+                       char member[EXPRESSION_MAX])
+{
+	char *line = place_line(r, place);
+	size_t at = line && place->frame->column ? place->frame->column - 1 : SIZE_MAX, n = 0;
+	if (line && at < strlen(line) && !(at && is_in_name(line[at - 1])))
+		while (is_in_name(line[at + n]))
+			n++;
+	if (n && n < EXPRESSION_MAX)
+		snprintf(name, EXPRESSION_MAX, "%.*s", (int)n, line + at);
+	free(line);
+	return n && n < EXPRESSION_MAX && declaration_member(r, place, name, member);
+}
+
 bool declaration_of_lock(const struct report *r, const struct description *acquire, const char *written,
                          char member[EXPRESSION_MAX])
 {
@@ -296,11 +311,30 @@ bool declaration_of_lock(const struct report *r, const struct description *acqui
 	return false;
 }
 
+/* The lock's name as the line that takes it has it, and by the type that it is a member of. False: that is not known.
+ */
+static bool held_member(const struct report *r, const struct held_lock *held, char written[SUBJECT_NAME_MAX],
+                        char member[EXPRESSION_MAX])
+{
+	place_held_name(r, held, written);
+	return written[0] && declaration_of_lock(r, place_taken(r, held), written, member);
+}
+
 void declaration_held(const struct report *r, const struct held_lock *held, char written[SUBJECT_NAME_MAX],
                       char words[SUBJECT_NAME_MAX])
 {
 	char member[EXPRESSION_MAX];
-	place_held_name(r, held, written);
-	bool known = written[0] && declaration_of_lock(r, place_taken(r, held), written, member);
+	bool known = held_member(r, held, written, member);
 	snprintf(words, SUBJECT_NAME_MAX, "%s", known ? member : written);
+}
+
+bool declaration_at_place(const struct report *r, const struct held_lock *held, char text[SUBJECT_NAME_MAX])
+{
+	char written[SUBJECT_NAME_MAX], member[EXPRESSION_MAX];
+	if (!held_member(r, held, written, member))
+		return false;
+	const char *own = !strncmp(written, "this->", strlen("this->")) ? written + strlen("this->") : written;
+	bool same = rt_text_ends_in(member, strlen(member), own);
+	int n = snprintf(text, SUBJECT_NAME_MAX, same ? "%s" : "%s (%s)", member, written);
+	return n < SUBJECT_NAME_MAX;
 }

@@ -12,11 +12,18 @@ bool declaration_type(const char *line, const char *name, char type[EXPRESSION_M
  * "this->balance". False: the type is not known, or it is no member. */
 bool declaration_member(const struct report *r, const struct place *place, const char *written,
                         char member[EXPRESSION_MAX]);
+/* The member of the function's own object that the place's line names alone, and by its type: "count_" of "return
+ * count_;", "Stock::count_". */
+bool declaration_alone(const struct report *r, const struct place *place, char name[EXPRESSION_MAX],
+                       char member[EXPRESSION_MAX]);
 /* The same of a lock, which the acquire's line names, or that of a caller. acquire: NULL: not described. */
 bool declaration_of_lock(const struct report *r, const struct description *acquire, const char *written,
                          char member[EXPRESSION_MAX]);
 /* A held lock for people, by the type that it is a member of where that is known. written: as the source has it. */
 void declaration_held(const struct report *r, const struct held_lock *held, char written[SUBJECT_NAME_MAX],
                       char words[SUBJECT_NAME_MAX]);
+/* The same at a place: "Account::m (from->m)", where the line reaches it by more than its name. False: the type is not
+ * known. */
+bool declaration_at_place(const struct report *r, const struct held_lock *held, char text[SUBJECT_NAME_MAX]);
 
 #endif

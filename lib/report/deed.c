@@ -4,6 +4,7 @@
  */
 #include "lib/report/deed.h"
 
+#include "lib/report/declaration.h"
 #include "lib/report/waiting.h"
 
 #include <stdio.h>
@@ -102,22 +103,52 @@ static bool member_of(const char *name, char member[EXPRESSION_MAX])
 	return from != NULL;
 }
 
+/* The element that was accessed in place of the index that the line has: "slots[3].used" of "slots[i].used". */
+static void name_element(const struct subject *s, char name[EXPRESSION_MAX])
+{
+	char own[EXPRESSION_MAX];
+	size_t base = strcspn(name, "["), index = strcspn(s->name + strcspn(s->name, "["), "]");
+	const char *behind = strchr(name, ']');
+	if (!behind || !name[base] || strncmp(name, s->name, base + 1) != 0 ||
+	    memchr(name + base + 1, '[', (size_t)(behind - name) - base - 1))
+		return;
+	if (snprintf(own, sizeof own, "%.*s%s", (int)(base + index), s->name, behind) < EXPRESSION_MAX)
+		snprintf(name, EXPRESSION_MAX, "%s", own);
+}
+
+/* What the event's line accesses, and the member that this is: "slots[i].used" and "used". A member of the function's
+ * own object is "Slot::used". False: it is not known, or no member. */
+static bool names_member(const struct report *r, uint32_t e, const struct subject *global, char name[EXPRESSION_MAX],
+                         char member[EXPRESSION_MAX])
+{
+	struct place place = place_of(r, e);
+	char *line = is_call(r, e) ? NULL : place_line(r, &place), own[EXPRESSION_MAX];
+	uint32_t column = line ? place.frame->column : 0;
+	bool known = column && (rt_op_writes(model_op(r->analysis->model, e)) ? expression_assigned(line, column, name)
+	                                                                      : expression_member(line, column, name));
+	bool alone = line && (!known || !member_of(name, member));
+	free(line);
+	if (alone && (known ? declaration_member(r, &place, name, own) : declaration_alone(r, &place, name, own))) {
+		const char *last = strrchr(own, ':');
+		snprintf(member, EXPRESSION_MAX, "%s", last ? last + 1 : own);
+		memcpy(name, own, sizeof own);
+		return true;
+	}
+	if (known && !alone && global)
+		name_element(global, name);
+	return known && !alone;
+}
+
 bool deed_names_members(const struct report *r, const struct anomaly *a, char names[2][EXPRESSION_MAX])
 {
 	char member[2][EXPRESSION_MAX];
+	struct subject s;
 	if (a->event_count != 2)
 		return false;
-	for (int i = 0; i < 2; i++) {
-		struct place place = place_of(r, a->events[i]);
-		char *line = is_call(r, a->events[i]) ? NULL : place_line(r, &place);
-		uint32_t column = line ? place.frame->column : 0;
-		bool known = column && (rt_op_writes(model_op(r->analysis->model, a->events[i]))
-		                            ? expression_assigned(line, column, names[i])
-		                            : expression_member(line, column, names[i]));
-		free(line);
-		if (!known || !member_of(names[i], member[i]))
+	bool global = subject_of(r, a, &s) && !strcmp(s.kind, "global");
+	for (int i = 0; i < 2; i++)
+		if (!names_member(r, a->events[i], global ? &s : NULL, names[i], member[i]))
 			return false;
-	}
 	/* One that is part of the other is no other member: s.inner, s.inner.x. */
 	return !expression_has(names[0], member[1]) && !expression_has(names[1], member[0]);
 }

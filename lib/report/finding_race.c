@@ -18,6 +18,7 @@ struct race {
 	enum deed_life life[2];
 	bool of_life;                  /* what is wrong is that one side ends, or begins, the object's life */
 	bool members;                  /* the two name different members */
+	bool apart;                    /* and so do all others that race there */
 	char names[2][EXPRESSION_MAX]; /* these */
 	bool of_region;                /* the variable is one that the threads of an OpenMP region share */
 	bool locked;                   /* each side holds a lock */
@@ -50,6 +51,18 @@ static bool is_plain(const struct subject *s)
 	return (!strcmp(s->kind, "global") || s->shared) && s->size && !strcmp(s->name, name);
 }
 
+/* True if no two of the finding's races are of one member: what shares bytes with another one is not shared itself. */
+static bool are_apart(const struct report *r, const struct finding *f)
+{
+	char names[2][EXPRESSION_MAX];
+	for (size_t i = 0; i < f->entry_count; i++) {
+		const struct anomaly *a = r->entries[f->entries[i]].anomaly;
+		if (a->kind != ANOMALY_RACE || !deed_names_members(r, a, names))
+			return false;
+	}
+	return true;
+}
+
 static void race_of(const struct report *r, const struct finding *f, struct race *x)
 {
 	struct subject s;
@@ -66,6 +79,7 @@ static void race_of(const struct report *r, const struct finding *f, struct race
 	bool container = f->lacking < 2 && x->p[0].place.callee && x->p[1].place.callee;
 	x->of_life = (x->life[0] || x->life[1]) && !container;
 	x->members = deed_names_members(r, x->a, x->names);
+	x->apart = x->members && are_apart(r, f);
 	find_common(x);
 }
 
@@ -322,7 +336,7 @@ static enum mend mend_of(const struct race *x)
 		return MEND_VTABLE;
 	if (is_double_checked(x))
 		return MEND_ONCE;
-	if (x->members)
+	if (x->apart && f->lacking == 2)
 		return MEND_MEMBERS;
 	if (is_in_handler(x))
 		return MEND_HANDLER;
@@ -414,20 +428,33 @@ static bool lacks(const struct race *x, const struct finding_place *place, bool 
 	return of_guard ? !place->guarded : d && !d->lock_count;
 }
 
-/* The other places of the finding that lack the lock. */
-static void say_more_lacking(const struct race *x, struct text *t)
+/* In one file by lines; else as they are. */
+static bool comes_first(const struct finding_place *a, const struct finding_place *b)
 {
-	enum { SAID = 3 };
+	const struct rt_frame *x = a->place.frame, *y = b->place.frame;
+	return x && y && x->file && y->file && !strcmp(x->file, y->file) && x->line < y->line;
+}
+
+/* The places of the finding that lack the lock. */
+static void say_lacking(const struct race *x, struct text *t)
+{
+	enum { SAID = 4 };
 	const struct finding *f = x->f;
-	const struct finding_place *more[FINDING_PLACES_MAX];
-	size_t n = 0;
+	const struct finding_place *more[FINDING_PLACES_MAX + 1] = {&x->p[f->lacking]};
+	size_t n = 1;
 	bool of_guard = f->guard.lock != MODEL_NONE && !x->p[f->lacking].guarded && x->p[!f->lacking].guarded;
 	for (size_t i = 0; i < f->place_count; i++)
 		if (lacks(x, &f->places[i], of_guard) && rt_op_is_access(f->places[i].op) && f->places[i].place.frame &&
 		    place_key(&f->places[i].place) != place_key(&x->p[f->lacking].place))
 			more[n++] = &f->places[i];
+	for (size_t i = 1; i < n && i < SAID; i++)
+		for (size_t k = i; k && comes_first(more[k], more[k - 1]); k--) {
+			const struct finding_place *later = more[k - 1];
+			more[k - 1] = more[k];
+			more[k] = later;
+		}
 	for (size_t i = 0; i < n && i < SAID; i++) {
-		say(t, i + 1 == n ? " and" : ",");
+		say(t, !i ? "" : i + 1 == n ? " and" : ",");
 		say_place(t, &more[i]->place);
 	}
 	if (n > SAID)
@@ -440,11 +467,13 @@ static void fix_lacking(const struct race *x, struct text *t)
 	say(t, "hold");
 	if (x->f->lacked[0])
 		say(t, " `%s`", x->f->lacked);
-	say_place(t, &x->p[side].place);
 	if (x->f->lacked[0]) {
-		say_more_lacking(x, t);
+		say_lacking(x, t);
+		if (x->apart)
+			say(t, ", or give each member bytes of its own (`: 0` between bit-fields)");
 		return;
 	}
+	say_place(t, &x->p[side].place);
 	say(t, " the lock that is held");
 	say_place(t, &x->p[!side].place);
 }

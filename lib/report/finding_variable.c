@@ -10,7 +10,7 @@
 static bool named_at(const struct joining *j, uint32_t e, bool writes, char name[EXPRESSION_MAX], bool *pointed)
 {
 	struct place place = place_of(j->r, e);
-	char *line = place_line(j->r, &place);
+	char *line = place_line(j->r, &place), member[EXPRESSION_MAX];
 	uint32_t column = line ? place.frame->column : 0;
 	const struct description *d = report_event(j->r, e);
 	bool frees = d && d->event.flags & RT_F_FREE;
@@ -22,7 +22,7 @@ static bool named_at(const struct joining *j, uint32_t e, bool writes, char name
 	                                 expression_macro(line, column, name) ||
 	                                 (rt_op_is_atomic(model_op(j->m, e)) && expression_atomic(line, name))));
 	free(line);
-	return known;
+	return known || (!place.callee && declaration_alone(j->r, &place, name, member));
 }
 
 /* The function of another module that the source line calls at an access. */

@@ -67,16 +67,30 @@ static void name_guard(const struct joining *j, struct finding *f)
 		declaration_held(j->r, held, f->guard_written, f->guard_words);
 }
 
+/* True if both are members of one object, by their names: "Account::m" beside "Account::balance", "pool.lock" beside
+ * "pool.list.head". */
+static bool is_beside(const char *lock, const char *variable)
+{
+	const char *dot = strrchr(lock, '.'), *type = strstr(lock, "::");
+	size_t n = dot ? (size_t)(dot + 1 - lock) : type && !strstr(type + 2, "::") ? (size_t)(type + 2 - lock) : 0;
+	return n && !strncmp(lock, variable, n);
+}
+
 /*
- * True if the lock may be meant to guard the variable. Then it is held at the write e, or half of the accesses hold it,
- * by two threads if there are more, or there are too few to tell. One that a reader happens to hold says nothing.
+ * True if the lock may be meant to guard the variable. Then it is held at the write e, or is a member of the same
+ * object, or half of the accesses hold it, by two threads if there are more, or there are too few to tell. Any other
+ * one that a reader happens to hold says nothing.
  */
-static bool may_be_guard(const struct joining *j, const struct finding *f, uint32_t e, uint32_t lock)
+static bool may_be_guard(const struct joining *j, const struct finding *f, uint32_t e, uint32_t lock, const char *name)
 {
 	enum { FEW = 10 };
 	uint32_t n = 0, cell = j->members[f->entries[0]].cell;
 	uint64_t of = 0;
-	if (rt_op_writes(model_op(j->m, e)))
+	struct subject s;
+	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
+	if (rt_op_writes(model_op(j->m, e)) || is_beside(name, f->member) ||
+	    (!f->member[0] && subject_of(j->r, a, &s) && !strcmp(s.kind, "global") && strchr(s.name, '.') &&
+	     is_beside(name, s.name)))
 		return true;
 	const struct guard_count *counts = cell == MODEL_NONE ? NULL : guard_counts(j->guards, cell, &n, &of);
 	for (uint32_t i = 0; i < n && of >= FEW; i++)
@@ -118,10 +132,11 @@ static void find_lacking(const struct joining *j, struct finding *f)
 			continue;
 		const struct held_lock *innermost = &other->locks[other->lock_count - 1];
 		uint32_t lock = lock_at(j->m, model_lockset_of(j->m, a->events[!s]), innermost->addr);
-		if (lock == MODEL_NONE || !may_be_guard(j, f, a->events[!s], lock))
+		char written[SUBJECT_NAME_MAX], words[SUBJECT_NAME_MAX];
+		declaration_held(j->r, innermost, written, words);
+		if (lock == MODEL_NONE || !may_be_guard(j, f, a->events[!s], lock, words))
 			continue;
-		char written[SUBJECT_NAME_MAX];
-		declaration_held(j->r, innermost, written, f->lacked);
+		snprintf(f->lacked, sizeof f->lacked, "%s", words);
 		f->lacking = s;
 		return;
 	}
@@ -333,8 +348,33 @@ static void print_fingerprints(struct joining *j, struct findings *out)
 	free(order);
 }
 
+/*
+ * True if the event of the finding's i-th anomaly is at the memory of its race: an ASV that is joined to that has
+ * another variable, too. What no anomaly was asked about is that.
+ */
+static bool is_about(const struct joining *j, const struct finding *f, size_t i, uint32_t e)
+{
+	const struct anomaly *a = j->r->entries[f->entries[i]].anomaly, *first = j->r->entries[f->entries[0]].anomaly;
+	const struct description *d[2] = {NULL, report_event(j->r, e)};
+	uint64_t addr[2] = {0, d[1] ? d[1]->event.addr : 0}, made[2];
+	const struct memory_place *m[2];
+	uint32_t met;
+	if (a->kind == ANOMALY_RACE || first->kind != ANOMALY_RACE || !subject_meeting(j->m, first, &met, &addr[0]) ||
+	    j->m->events[e].object == subject_cell(j->m, a))
+		return true;
+	d[0] = report_event(j->r, met);
+	for (int k = 0; k < 2; k++) {
+		m[k] = d[k] && rt_op_is_access(d[k]->event.op) ? description_place(d[k], addr[k]) : NULL;
+		const struct description *alloc = m[k] ? description_of(j->r->descriptions, m[k]->block.alloc) : NULL;
+		struct place place = alloc ? place_of_allocation(j->r, alloc) : (struct place){.pc = 0};
+		made[k] = alloc ? place_key(&place) : 0;
+	}
+	return m[0] && m[1] && m[0]->kind == m[1]->kind && made[0] == made[1];
+}
+
 static void fill(struct joining *j, struct finding *f)
 {
+	const struct anomaly *first = j->r->entries[f->entries[0]].anomaly;
 	f->guard.lock = MODEL_NONE;
 	f->level = j->members[f->entries[0]].level;
 	f->verdict = j->r->entries[f->entries[0]].anomaly->verdict;
@@ -348,17 +388,17 @@ static void fill(struct joining *j, struct finding *f)
 	for (size_t i = 0; i < f->entry_count; i++) {
 		const struct anomaly *a = j->r->entries[f->entries[i]].anomaly;
 		for (uint32_t k = 0; k < a->event_count; k++)
-			add_place(j, f, a->events[k]);
+			if (is_about(j, f, i, a->events[k]))
+				add_place(j, f, a->events[k]);
 	}
 	if (f->guard.lock != MODEL_NONE)
 		name_guard(j, f);
 	name_cycle(j, f);
-	const struct anomaly *first = j->r->entries[f->entries[0]].anomaly;
 	uint32_t cell = j->members[f->entries[0]].cell;
 	if (cell != MODEL_NONE)
 		j->no_memory |= !uses_of(j->m, j->guards->por, cell, first->events, first->event_count, &f->uses);
-	find_lacking(j, f);
 	finding_name_variable(j, f);
+	find_lacking(j, f);
 }
 
 /* The highest level first, then the strongest verdict, then the most likely harm. */

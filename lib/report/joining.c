@@ -395,6 +395,10 @@ static void join_race(struct joining *j, size_t i)
 	if (side < 2) {
 		uint64_t parts[3] = {member->identity, lock, member->functions[side]};
 		join_by(j, i, KEY_LACKS, parts, 3);
+		/* Bits of one byte have several names. */
+		parts[0] = member->cell;
+		if (member->cell != MODEL_NONE && !frees(j, a))
+			join_by(j, i, KEY_LACKS, parts, 3);
 		/* An object's lock that one function forgets: whichever of its members show it. */
 		uint64_t object[4] = {object_of(j, a, lock), lock, member->functions[side], member->functions[!side]};
 		if (object[0] && !frees(j, a))

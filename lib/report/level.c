@@ -104,7 +104,7 @@ static enum region_kind region_of(const struct report *r, struct guards *g, cons
 			continue;
 		if (throughout)
 			return REGION_SECTION;
-		guarded = true;
+		guarded |= guard_is_held(m, local[n - 1], lock);
 	}
 	bool unit = guarded && rt_op_reads(model_op(m, local[0])) && asks_then_acts(r, local[0], local[n - 1]);
 	return !outer ? REGION_UNIT : unit ? REGION_SECTION : REGION_NOTHING;

@@ -128,6 +128,15 @@ static bool comes_below(const struct ranking *j, uint32_t e1, uint32_t e2)
 	       f2->file && !strcmp(f1->file, f2->file) && f1->line > f2->line;
 }
 
+/* True if the read may be the condition of the write on its line: "if (!p) p = make();", and no "n = n + 1". */
+static bool checks(const struct ranking *j, uint32_t read, uint32_t write)
+{
+	size_t n1 = 0, n2 = 0;
+	const struct rt_frame *f1 = rt_trace_frames(j->a->trace, j->m->sites[j->m->events[read].site].pc, &n1);
+	const struct rt_frame *f2 = rt_trace_frames(j->a->trace, j->m->sites[j->m->events[write].site].pc, &n2);
+	return n1 && n2 && f1->column && f1->column < f2->column;
+}
+
 /* True if the shape is double-checked initialisation: a check without the lock, then the writer's own check under
  * it. */
 static bool double_checked(const struct ranking *j, uint32_t read, uint32_t write)
@@ -137,7 +146,7 @@ static bool double_checked(const struct ranking *j, uint32_t read, uint32_t writ
 		return false;
 	uint32_t second = neighbour(j, write, -1, false);
 	return second != MODEL_NONE && model_lockset_of(m, second) == model_lockset_of(m, write) &&
-	       !same_line(j, second, write);
+	       (!same_line(j, second, write) || checks(j, second, write));
 }
 
 /* Counters and flags written once: rather benign. Double-checked initialisation is none of them. Races only. */

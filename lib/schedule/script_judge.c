@@ -304,9 +304,9 @@ static enum rt_status judge(struct binding *b, struct rt_error *err)
 	}
 	judge_verify(j, &b->schedule, &b->goal, &v);
 	if (!v.fault && !judge_tries_fail(j, &b->schedule, &b->goal))
-		v = (struct verdict_of_judge){VERIFY_TRY, b->schedule.events, MODEL_NONE, MODEL_NONE, 0, 0, 0};
+		v = (struct verdict_of_judge){VERIFY_TRY, b->schedule.events, MODEL_NONE, MODEL_NONE, 0, 0, 0, 0};
 	else if (!v.fault && !judge_repeats_hold(j, &b->schedule, &b->goal))
-		v = (struct verdict_of_judge){VERIFY_REPEAT, b->schedule.events, MODEL_NONE, MODEL_NONE, 0, 0, 0};
+		v = (struct verdict_of_judge){VERIFY_REPEAT, b->schedule.events, MODEL_NONE, MODEL_NONE, 0, 0, 0, 0};
 	judge_free(j);
 	/* A fault in the replayed steps comes before one in the others. */
 	bool in_replay = v.fault && v.step < b->schedule.events;

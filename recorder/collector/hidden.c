@@ -5,8 +5,8 @@
  * A function without hooks leaves no events, so its callers represent it: their call counts as the atomic instruction.
  * Each call of a function with hooks has an ENTER, whose pc identifies the function.
  *
- * A module that is not instrumented may keep an order by any of its functions, if one of them has such an instruction:
- * each call of them counts, and so does all that it does around its own calls of functions with hooks.
+ * Any function of a module that is not instrumented may read and write, and keep an order, if one of them has such an
+ * instruction: each call of them counts, and so does all that it does around its own calls of functions with hooks.
  */
 #include "recorder/collector/hidden.h"
 
@@ -26,7 +26,7 @@ struct found {
 	uint64_t from, until, at;
 	size_t origin; /* index into images: of the image with the instruction `at` */
 	const char *name;
-	bool hooked, may_lock;
+	bool hooked, may_lock, orders_nothing;
 	bool called; /* its callers were searched for */
 };
 
@@ -47,7 +47,8 @@ struct name {
 struct code_search {
 	struct debug *debug;
 	struct code *codes; /* by image */
-	bool *opaque;       /* by image: it is not instrumented and may keep an order */
+	bool *opaque;       /* by image: it is not instrumented */
+	bool *quiet;        /* by image: it is opaque, and orders nothing */
 	struct name *taken; /* sorted; functions that no such module is called by: others of that name come first */
 	size_t taken_count, taken_size;
 	size_t **found_of;  /* by image and function: its index, plus 1; 0: not atomic */
@@ -75,7 +76,7 @@ struct flow {
 	size_t count, size;
 	size_t cause; /* the first called one, SIZE_MAX: none is */
 	bool hooked;
-	bool may_lock;
+	bool may_lock, orders;
 	bool annotated; /* it declares itself what it orders */
 	bool lost;      /* a jump whose target is unknown, or out of the function and back */
 };
@@ -122,8 +123,9 @@ static void add_target(struct code_search *s, struct flow *f, const struct code 
 	}
 }
 
-static void add_atomic(struct flow *f, const cs_insn *insn)
+static void add_atomic(struct flow *f, const cs_insn *insn, bool orders)
 {
+	f->orders |= orders;
 	f->may_lock |= atomic_code_may_lock(insn);
 	if (!f->first)
 		f->first = insn->address;
@@ -139,7 +141,7 @@ static void add_call(struct code_search *s, struct flow *f, struct call *call)
 	if (f->cause == SIZE_MAX)
 		f->cause = call->cause;
 	f->may_lock |= cause->may_lock;
-	add_atomic(f, s->insn);
+	add_atomic(f, s->insn, !cause->orders_nothing);
 }
 
 /* Disassembles a function. s->calls: its calls; those of functions without hooks count as atomic. */
@@ -156,7 +158,7 @@ static struct flow read_function(struct code_search *s, const struct code *code,
 	while (cs_disasm_iter(s->capstone, &p, &n, &address, s->insn)) {
 		/* A load fence beside a reading of the clock belongs to that alone. */
 		if (fence.size && !atomic_code_reads_clock(s->insn))
-			add_atomic(&f, &fence);
+			add_atomic(&f, &fence, true);
 		fence.size = 0;
 		while (next < s->call_count && s->calls[next].address < s->insn->address)
 			next++;
@@ -165,14 +167,14 @@ static struct flow read_function(struct code_search *s, const struct code *code,
 		if (s->insn->id == X86_INS_LFENCE && !clock)
 			fence = *s->insn;
 		else if (atomic_code_is(s->insn) && s->insn->id != X86_INS_LFENCE)
-			add_atomic(&f, s->insn);
+			add_atomic(&f, s->insn, true);
 		clock = atomic_code_reads_clock(s->insn);
 		f.may_lock |= s->insn->id == X86_INS_PAUSE;
 		f.annotated |= is_annotation(code_slot_read(code, s->insn->address, s->insn->bytes, s->insn->size));
 		add_target(s, &f, code, function, s->insn);
 	}
 	if (fence.size)
-		add_atomic(&f, &fence);
+		add_atomic(&f, &fence, true);
 	return f;
 }
 
@@ -233,6 +235,7 @@ static void add_found(struct code_search *s, const struct found *found)
 	if (known) {
 		known->from = found->from < known->from ? found->from : known->from;
 		known->may_lock |= found->may_lock;
+		known->orders_nothing &= found->orders_nothing;
 		known->until = found->until > known->until ? found->until : known->until;
 		return;
 	}
@@ -271,7 +274,8 @@ static bool look(struct code_search *s, size_t image, size_t function)
 	                      .origin = image,
 	                      .name = here->name,
 	                      .hooked = f.hooked,
-	                      .may_lock = f.may_lock};
+	                      .may_lock = f.may_lock,
+	                      .orders_nothing = !f.orders};
 	if (f.first && !f.annotated && (f.hooked || !is_runtime(here->name))) {
 		size_t whole = whole_function(code, function);
 		find_window(&f, here, &found.from, &found.until);
@@ -345,6 +349,7 @@ static void look_at_function(struct code_search *s, size_t image, size_t functio
 			                                   .until = pc,
 			                                   .at = to->at,
 			                                   .may_lock = to->may_lock,
+			                                   .orders_nothing = to->orders_nothing,
 			                                   .function = to->name,
 			                                   .image = &s->debug->images[to->origin]});
 	}
@@ -474,11 +479,15 @@ static void take_names(struct code_search *s, const struct code *code)
 static void open_opaque(struct code_search *s, size_t image)
 {
 	const struct code *code = &s->codes[image];
-	for (size_t i = 0; i < code->function_count && !s->opaque[image]; i++)
-		s->opaque[image] = has_atomic(s, code, &code->functions[i]);
-	for (size_t i = 0; i < code->function_count && s->opaque[image] && !s->failed; i++)
-		add_found(
-		    s, &(struct found){.image = image, .function = i, .at = code->functions[i].start, .origin = image});
+	s->opaque[image] = s->quiet[image] = true;
+	for (size_t i = 0; i < code->function_count && s->quiet[image]; i++)
+		s->quiet[image] = !has_atomic(s, code, &code->functions[i]);
+	for (size_t i = 0; i < code->function_count && !s->failed; i++)
+		add_found(s, &(struct found){.image = image,
+		                             .function = i,
+		                             .at = code->functions[i].start,
+		                             .origin = image,
+		                             .orders_nothing = s->quiet[image]});
 }
 
 /* The code of an opaque module, as one. */
@@ -497,6 +506,7 @@ static void add_opaque(struct code_search *s, size_t image)
 		                                   .from = start,
 		                                   .until = end,
 		                                   .at = start,
+		                                   .orders_nothing = s->quiet[image],
 		                                   .image = &s->debug->images[image]});
 }
 
@@ -530,6 +540,7 @@ static void add_all_out(struct code_search *s)
 			                                   .until = f->until,
 			                                   .at = f->at,
 			                                   .may_lock = f->may_lock,
+			                                   .orders_nothing = f->orders_nothing,
 			                                   .function = f->name,
 			                                   .image = &s->debug->images[f->origin]});
 	}
@@ -556,8 +567,10 @@ enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, st
 	struct code_search s = {.debug = d, .out = a, .codes = calloc(d->image_count + 1, sizeof *s.codes)};
 	s.found_of = calloc(d->image_count + 1, sizeof *s.found_of);
 	s.opaque = calloc(d->image_count + 1, sizeof *s.opaque);
-	if (!s.codes || !s.found_of || !s.opaque || cs_open(CS_ARCH_X86, CS_MODE_64, &s.capstone) != CS_ERR_OK) {
-		free_all(s.codes, s.found_of, s.opaque);
+	s.quiet = calloc(d->image_count + 1, sizeof *s.quiet);
+	if (!s.codes || !s.found_of || !s.opaque || !s.quiet ||
+	    cs_open(CS_ARCH_X86, CS_MODE_64, &s.capstone) != CS_ERR_OK) {
+		free_all(s.codes, s.found_of, s.opaque, s.quiet);
 		return rt_error_set(err, RT_EMEMORY, "no memory to look for atomic instructions");
 	}
 	cs_option(s.capstone, CS_OPT_SKIPDATA, CS_OPT_ON);
@@ -572,7 +585,7 @@ enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, st
 	if (s.insn)
 		cs_free(s.insn, 1);
 	cs_close(&s.capstone);
-	free_all(s.codes, s.found_of, s.opaque, s.taken, s.names, s.calls, s.found);
+	free_all(s.codes, s.found_of, s.opaque, s.quiet, s.taken, s.names, s.calls, s.found);
 	return s.failed ? rt_error_set(err, RT_EMEMORY, "no memory to look for atomic instructions") : RT_OK;
 }
 

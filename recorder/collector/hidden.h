@@ -11,7 +11,7 @@
 /* One function, or one call of one; see struct rt_hidden_atomic. */
 struct hidden_atomic {
 	uint64_t start, end, from, until;
-	bool may_lock;
+	bool may_lock, orders_nothing;
 	uint64_t at;          /* address of the instruction */
 	const char *function; /* symbol of the function in which it is, NULL: unknown; lives as long as the debug
 	                         information */

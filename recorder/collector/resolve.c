@@ -312,7 +312,8 @@ static enum rt_status write_atomics(struct resolver *r, struct rt_writer *w, str
 		                                  .until = item->until,
 		                                  .function = atomic_name(r, item),
 		                                  .module = item->image->base,
-		                                  .may_lock = item->may_lock};
+		                                  .may_lock = item->may_lock,
+		                                  .orders_nothing = item->orders_nothing};
 		status = rt_writer_hidden_atomic(w, &hidden, err);
 		if (!item->image->instrumented) /* `analyze` names it */
 			continue;

@@ -19,13 +19,13 @@ static inline uint64_t gen_next(uint64_t *state)
 }
 
 /* Writes one event of a thread; ends the program if that fails. */
-static inline void gen_event(struct rt_writer *writer, uint64_t stamp, uint64_t ordinal, uint32_t thread, unsigned op,
-                             uint64_t addr, uint32_t position)
+static inline void gen_sized(struct rt_writer *writer, uint64_t stamp, uint64_t ordinal, uint32_t thread, unsigned op,
+                             uint64_t addr, uint64_t arg, uint32_t position)
 {
 	struct rt_event e = {.ordinal = ordinal,
 	                     .stamp = stamp,
 	                     .addr = addr,
-	                     .arg = op == RT_OP_READ || op == RT_OP_WRITE ? 8 : 0,
+	                     .arg = arg,
 	                     .pc = CODE + position,
 	                     .thread = thread,
 	                     .op = (uint8_t)op};
@@ -34,6 +34,13 @@ static inline void gen_event(struct rt_writer *writer, uint64_t stamp, uint64_t 
 		fprintf(stderr, "no trace is made: %s\n", err.message);
 		exit(1);
 	}
+}
+
+/* The same; accesses have 8 bytes, and other events no argument. */
+static inline void gen_event(struct rt_writer *writer, uint64_t stamp, uint64_t ordinal, uint32_t thread, unsigned op,
+                             uint64_t addr, uint32_t position)
+{
+	gen_sized(writer, stamp, ordinal, thread, op, addr, op == RT_OP_READ || op == RT_OP_WRITE ? 8 : 0, position);
 }
 
 #endif

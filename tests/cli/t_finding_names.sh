@@ -105,22 +105,25 @@ for level in 0 1; do
 	is "store -O$level" '[.findings[] | select(.title | test("^[^ ]* calls ")) | .title] | length > 0 and all(test("calls `std::vector<>::[a-z_]*` on `(all[.])?values`"))'
 	is "store -O$level" '[.findings[] | .title, .variable.name] | any(test("std::__|std::allocator")) | not'
 done
-# What the library does to the nodes of a list or a map inside is seen: the look alone has no other access in common.
+# What the library does inside to the nodes of a list or a map, and to a string, is seen: the look alone has no other access in common.
 cat >"$tmp/nodes.cpp" <<'C'
 #include <list>
 #include <map>
 #include <mutex>
+#include <string>
 #include <thread>
 static std::mutex m;
 static std::list<int> all;
 static std::map<int, int> rows;
-static int sum[2];
+static std::string text;
+static int sum[3];
 static void fill()
 {
 	for (int i = 0; i < 20; i++) {
 		std::lock_guard<std::mutex> g(m);
 		all.push_back(i);
 		rows[i] = i;
+		text.append(i, '+');
 		if (i % 5 == 4) {
 			all.pop_front();
 			rows.erase(i - 1);
@@ -137,12 +140,18 @@ static void look_at_map()
 	for (int i = 0; i < 20; i++)
 		sum[1] += rows.begin() == rows.end();
 }
+static void look_at_text()
+{
+	for (int i = 0; i < 20; i++)
+		sum[2] += text.empty();
+}
 int main()
 {
-	std::thread a(fill), b(look_at_list), c(look_at_map);
+	std::thread a(fill), b(look_at_list), c(look_at_map), d(look_at_text);
 	a.join();
 	b.join();
 	c.join();
+	d.join();
 	for (auto &row : rows)
 		sum[0] += row.second;
 	return sum[0] + sum[1] < 0;
@@ -150,7 +159,7 @@ int main()
 C
 record nodes "$tmp/nodes.cpp"
 analyze 1 "$tmp/nodes.zst"
-is nodes '[.findings[] | select(.follows == null) | .title] | any(test("calls `std::list<>::empty` on `all`")) and any(test("calls `std::map<>::begin` on `rows`"))'
+is nodes '[.findings[] | select(.follows == null) | .title] | any(test("calls `std::list<>::empty` on `all`")) and any(test("calls `std::map<>::begin` on `rows`")) and any(test("`look_at_text` calls `std::basic_string<>::empty` on `text`|on `text` while `look_at_text`|`look_at_text` reads `text`|`text` while `look_at_text` reads"))'
 is nodes '[.findings[].title] | all(test("double-checked") | not)'
 
 # What is to be done about a container is no atomic operation.
@@ -399,13 +408,13 @@ grep -qE '^F[0-9]+ (error|warning), [a-z]+: (main[.0-9]*) acquires `to->m`, whic
 	wrong "the cycle: $(grep ^F out)"
 grep -qE '^F[0-9]+ error, [a-z]+: `first_letter` reads `account::owner` without `account::m`, which `rename_owner` holds while it writes it$' out ||
 	wrong "a member of a heap block: $(grep ^F out)"
-grep -qE 'rename_owner: main(\.1)? writes, holding a->m \(heap block from main' out || wrong "the lock of a place: $(cat out)"
+grep -qE 'rename_owner: main(\.1)? writes, holding account::m \(a->m\)$' out || wrong "the lock of a place: $(cat out)"
 "$RACETRACE" analyze -f json --fail-on never heap_locks.zst >out 2>err
 holds '[.findings[].guard | select(. != null) | .written] | index("a->m") != null'
 "$RACETRACE" analyze -f sarif --fail-on never heap_locks.zst >out 2>err
-grep -q 'holding a->m' out || wrong "the lock in SARIF"
+grep -q 'holding account::m (a->m)' out || wrong "the lock in SARIF"
 "$RACETRACE" analyze -f html --fail-on never heap_locks.zst >out 2>err
-grep -q 'holding .*a-&gt;m' out || wrong "the lock on the page: $(grep -o 'holding [^.]*' out)"
+grep -q 'holding account::m (a-&gt;m)' out || wrong "the lock on the page: $(grep -o 'holding [^.]*' out)"
 
 # What a stranger reads: each thread of one place, a long line around the access, memory that only a function knows, what
 # is freed, a thread that waits for itself, and the lock of the fix.

@@ -447,4 +447,53 @@ g++ -g -O1 -fopenmp -fsanitize=thread dot.cpp -o dot && "$RACETRACE" record -o d
 "$RACETRACE" analyze -f text --fail-on never dot.zst >out 2>err
 grep -qE '^F1 error, .*: `dot` writes `result` while another thread in `dot` (reads|writes) it, and nothing orders them' out &&
 	grep -q 'fix: give each thread its own (`private`, .*`reduction`' out || { echo "a reduction: $(head -20 out)"; fail=1; }
+
+# A lock beside the variable is what a writer lacks though most accesses lack it. A member that a line names alone has its
+# type's name. A check and an initialisation on one line are double-checked. Bits that are shared themselves need the lock.
+cat >beside.cpp <<'C'
+#include <mutex>
+#include <thread>
+struct Visit {
+	std::mutex mutex_;
+	long last_ = 0;
+	unsigned frozen_ : 1, audited_ : 1;
+	void touch(long now) { last_ = now; }
+	long last() { std::lock_guard<std::mutex> g(mutex_); return last_; }
+	void freeze() { frozen_ = 1; }
+	bool frozen() { std::lock_guard<std::mutex> g(mutex_); return frozen_; }
+	void audit() { std::lock_guard<std::mutex> g(mutex_); audited_ = 1; }
+};
+struct Stock {
+	static Stock *only;
+	static std::mutex made;
+	static Stock &get()
+	{
+		if (!only) { std::lock_guard<std::mutex> g(made); if (!only) only = new Stock; }
+		return *only;
+	}
+	int count_ = 1;
+	int count() const { return count_; }
+};
+Stock *Stock::only;
+std::mutex Stock::made;
+int main()
+{
+	Visit visit;
+	long sum = 0;
+	std::thread a([&] { for (int i = 0; i < 20; i++) visit.touch(i); visit.freeze(); Stock::get(); });
+	std::thread b([&] { sum += visit.last(); visit.audit(); sum += visit.frozen(); sum += Stock::get().count(); });
+	a.join();
+	b.join();
+	return sum < 0;
+}
+C
+g++ -g -O1 -fno-inline -fsanitize=thread beside.cpp -o beside -pthread || exit 1
+timeout 60 "$RACETRACE" record --serial=2 -o beside.zst ./beside >out 2>err
+timeout 60 "$RACETRACE" analyze -f text --fail-on never beside.zst >out 2>err
+says '`Visit::touch` writes `Visit::last_` without `Visit::mutex_`, which `Visit::last` holds while it reads it' \
+	'fix: hold `Visit::mutex_` at beside.cpp:7' 'holding Visit::mutex_'
+says '`Visit::freeze` writes `Visit::frozen_` without `Visit::mutex_`, which' 'fix: hold `Visit::mutex_` at beside.cpp:9'
+says 'double-checked initialisation: `Stock::get` reads `Stock::only` without `Stock::made`' \
+	'fix: make it atomic: load it with acquire for the check'
+[ "$(grep -cE '^F[0-9]+ ' out)" = 3 ] || wrong "three bugs: $(grep -E '^F[0-9]+ ' out)"
 [ $fail = 0 ]

@@ -109,7 +109,7 @@ mv out desk.json
 jq -e '.guards[] | select(.variable == "total") | .locks[0] | .written == "d->m" and (.name | startswith("lock 0x"))' desk.json >/dev/null ||
 	wrong "a lock on a stack: $(cat desk.json)"
 status 1 "$racetrace" analyze -f text desk.zst
-has 'holding d->m \(the lock at 0x[0-9a-f]+\)$'
+has 'holding desk::m \(d->m\)$'
 
 # As attributes, and against those that the source has.
 status 0 "$racetrace" guards -f clang guards.zst

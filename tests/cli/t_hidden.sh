@@ -179,13 +179,18 @@ cat >box.c <<'EOF'
 #include <pthread.h>
 #include <sched.h>
 #ifdef LOCKED
+#include <semaphore.h>
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-#define SET(n) (pthread_mutex_lock(&mutex), full = (n), pthread_mutex_unlock(&mutex))
+static sem_t one;
+__attribute__((constructor)) static void begin(void) { sem_init(&one, 0, 1); }
+static void lock(void) { LOCKED ? sem_wait(&one) : pthread_mutex_lock(&mutex); }
+static void unlock(void) { LOCKED ? sem_post(&one) : pthread_mutex_unlock(&mutex); }
+#define SET(n) (lock(), full = (n), unlock())
 static int get(void)
 {
-	pthread_mutex_lock(&mutex);
+	lock();
 	int now = full;
-	return pthread_mutex_unlock(&mutex), now;
+	return unlock(), now;
 }
 #else
 #define SET(n) __atomic_exchange_n(&full, n, __ATOMIC_ACQ_REL)
@@ -238,8 +243,9 @@ int main(int argc, char **argv)
 }
 EOF
 $build -O1 -c boxes.c -o boxes.o || exit 1
-for how in atomic locked; do
-	gcc -g -O1 -fPIC -shared $([ $how = locked ] && echo -DLOCKED) box.c -o libbox.so -pthread && $build boxes.o -o boxes ./libbox.so || exit 1
+for how in atomic locked semaphore; do
+	case $how in atomic) with= ;; locked) with=-DLOCKED=0 ;; semaphore) with=-DLOCKED=1 ;; esac
+	gcc -g -O1 -fPIC -shared $with box.c -o libbox.so -pthread && $build boxes.o -o boxes ./libbox.so || exit 1
 	for what in call callback; do
 		rm -f t.zst*
 		"$racetrace" record -o t.zst ./boxes $what 2>err || wrong "$how $what: $(cat err)"
@@ -258,7 +264,7 @@ for how in atomic locked; do
 				wrong "$how $what, run: $(jq -c '[.findings[] | [.level, .verdict]], [.anomalies[].replay.outcome]' report.json)"
 		fi
 		# What that says is so.
-		[ -d "$(dirname "$racetrace")/../lib/racetrace/valgrind" ] || continue
+		[ $how != semaphore ] && [ -d "$(dirname "$racetrace")/../lib/racetrace/valgrind" ] || continue
 		rm -f t.zst*
 		"$racetrace" record --recorder=valgrind -o t.zst ./boxes $what 2>err || wrong "$how $what, Valgrind: $(cat err)"
 		"$racetrace" analyze --format json t.zst >report.json
@@ -375,4 +381,58 @@ judged predicted 'a call between the stamps' false a:acquire:0x40:0x7000 a:relea
 judged predicted 'a third thread hands it on' false a:write:0x44:0x9000 a:acquire:0x40:0x7000 a:release:0x40:0x7000 c:acquire:0x40:0x7000 c:release:0x40:0x7000 c:enter:0x500 c:leave:0x0 b:enter:0x500 b:leave:0x0 b:acquire:0x40:0x7100 b:write:0x44:0x9000
 judged observed 'a third thread comes too late' false a:write:0x44:0x9000 a:acquire:0x40:0x7000 a:release:0x40:0x7000 b:enter:0x500 b:leave:0x0 b:acquire:0x40:0x7100 c:acquire:0x40:0x7000 c:release:0x40:0x7000 c:enter:0x500 c:leave:0x0 b:write:0x44:0x9000
 judged observed 'another function from where it is called' false a:write:0x40:0x9000 a:enter:0x300 a:leave:0x0 b:enter:0x300 b:leave:0x0 b:write:0x44:0x9000
+# ---- What such a module only reads and writes orders nothing, but a thread may go on by what it finds there ----
+cat >store.c <<'EOF'
+static int full;
+void fill(int *at) { *at = full = 1; }
+int is_full(void) { return full; }
+EOF
+cat >stores.c <<'EOF'
+#include <pthread.h>
+void fill(int *);
+int is_full(void);
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int at, data, seen;
+static char what;
+static __attribute__((noinline)) void fill_it(void) { fill(&at); }
+static __attribute__((noinline)) int ask(void) { return is_full(); }
+static void *filler(void *unused)
+{
+	data = 1;
+	pthread_mutex_lock(&m);
+	if (what != 'n')
+		fill_it();
+	pthread_mutex_unlock(&m);
+	return unused;
+}
+static void *reader(void *unused)
+{
+	pthread_mutex_lock(&m);
+	int found = what == 'r' ? at : what == 't' ? ask() : 1;
+	pthread_mutex_unlock(&m);
+	if (found)
+		seen = data;
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	pthread_t a, b;
+	int other;
+	what = argv[1][0];
+	fill(&other);
+	pthread_create(&a, 0, filler, 0);
+	pthread_create(&b, 0, reader, 0);
+	pthread_join(a, 0);
+	pthread_join(b, 0);
+	return seen != 1 || argc > 2;
+}
+EOF
+gcc -g -O1 -fPIC -shared store.c -o libstore.so && $build stores.c -o stores ./libstore.so || exit 1
+# The thread reads it, or is told; in the third case it asks for nothing, but `main` has called the module, too.
+for what in reads:predicted told:predicted nothing:proved; do
+	"$racetrace" record --serial -o t.zst ./stores ${what%:*} 2>err || wrong "stores $what: $(cat err)"
+	"$racetrace" analyze --format json t.zst >report.json
+	jq -e --arg is ${what#*:} '[.anomalies[] | [.variable.name, .verdict, .reasons[]?.detail]] == [["data", $is] + if $is == "predicted" then ["libstore.so"] else [] end]' report.json >/dev/null ||
+		wrong "stores $what: $(jq -c '[.anomalies[] | [.variable.name, .verdict, .reasons[]?]]' report.json)"
+done
 exit $fail

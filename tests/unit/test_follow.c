@@ -300,6 +300,23 @@ START_TEST(a_read_that_was_over_has_not_seen_what_came_later)
 }
 END_TEST
 
+START_TEST(a_read_after_which_its_thread_went_on_has_not_seen_the_end_of_its_loop)
+{
+	/* A loop until the flag is set reads the data, and behind it something else. */
+	ck_assert_int_eq(FOLLOWS(1, 2, READ(1, 4, FLAG), READ(1, 2, X), WRITE(0, 1, X), WRITE(0, 3, FLAG),
+	                         READ(1, 4, FLAG), READ(1, 5, Y)),
+	                 0);
+	/* Here it reads the data behind the loop. */
+	ck_assert_int_eq(FOLLOWS(1, 2, READ(1, 4, FLAG), READ(1, 5, Y), WRITE(0, 1, X), WRITE(0, 3, FLAG),
+	                         READ(1, 4, FLAG), READ(1, 2, X)),
+	                 3);
+	/* And here it read it whatever the flag was. */
+	ck_assert_int_eq(FOLLOWS(1, 2, READ(1, 4, FLAG), WRITE(1, 2, X), WRITE(0, 1, X), WRITE(0, 3, FLAG),
+	                         READ(1, 4, FLAG), WRITE(1, 2, X)),
+	                 3);
+}
+END_TEST
+
 START_TEST(of_races_that_order_one_another_one_follows_the_other)
 {
 	/* Either would order the other, if its read had seen the write: the order of the trace tells which did. */
@@ -333,6 +350,7 @@ SUITE(follow)
 	c = tcase_create("stamped traces");
 	tcase_add_test(c, a_racy_read_may_have_seen_a_write_that_stands_behind_it);
 	tcase_add_test(c, a_read_that_was_over_has_not_seen_what_came_later);
+	tcase_add_test(c, a_read_after_which_its_thread_went_on_has_not_seen_the_end_of_its_loop);
 	tcase_add_test(c, of_races_that_order_one_another_one_follows_the_other);
 	tcase_add_test(c, a_lock_that_orders_a_pair_in_this_run_hides_no_cause);
 	suite_add_tcase(s, c);

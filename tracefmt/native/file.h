@@ -8,7 +8,7 @@
 #include "tracefmt/native/column.h"
 
 #define RT_FILE_MAJOR 1 /* a reader refuses a newer one */
-#define RT_FILE_MINOR 16
+#define RT_FILE_MINOR 17
 #define RT_FILE_MINOR_JOINS 13 /* from this one on joins that may give up have RT_F_TIMED */
 #define RT_FILE_MINOR_POSTS 15 /* and waits for semaphores that other processes may post */
 

@@ -244,7 +244,9 @@ static void parse_atomics(struct rt_symbols *s, struct rt_cursor *c)
 		a->until = start + rt_cursor_varint(c);
 		a->function = take_string(s, c);
 		a->module = take_string(s, c);
-		a->may_lock = rt_cursor_varint(c) & 1;
+		uint64_t bits = rt_cursor_varint(c);
+		a->may_lock = bits & 1;
+		a->orders_nothing = bits & 2;
 	}
 }
 

@@ -194,7 +194,7 @@ bool rt_symbol_table_hidden_atomic(struct rt_symbol_table *t, const struct rt_hi
 	rt_bytes_varint(b, a->until - a->start);
 	rt_bytes_varint(b, intern(t, a->function));
 	rt_bytes_varint(b, intern(t, a->module));
-	rt_bytes_varint(b, a->may_lock);
+	rt_bytes_varint(b, (a->may_lock ? 1 : 0) | (a->orders_nothing ? 2 : 0));
 	return entry_end(t, &t->atomics);
 }
 

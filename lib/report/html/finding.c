@@ -3,6 +3,7 @@
  * its anomalies are folded below. Notes are in a folded list.
  */
 #include "lib/base/memory_file.h"
+#include "lib/report/declaration.h"
 #include "lib/report/deed.h"
 #include "lib/report/follows.h"
 #include "lib/report/html/html.h"
@@ -61,12 +62,17 @@ static void put_list(const struct page *p, bool notes)
 	fputs("</tbody>\n</table>\n</div>\n", p->out);
 }
 
-static void put_locks(const struct page *p, const struct description *d)
+/* waits: as in text. */
+static void put_locks(const struct page *p, const struct description *d, bool waits)
 {
+	char name[SUBJECT_NAME_MAX];
 	fputs(d->lock_count ? ", holding " : ", holding no lock", p->out);
 	for (size_t i = 0; i < d->lock_count; i++) {
 		fputs(i ? ", " : "", p->out);
-		html_put_lock(p, d->locks[i].addr, &d->locks[i].block, place_taken(p->r, &d->locks[i]));
+		if (!waits && declaration_at_place(p->r, &d->locks[i], name))
+			html_put(p, name);
+		else
+			html_put_lock(p, d->locks[i].addr, &d->locks[i].block, place_taken(p->r, &d->locks[i]));
 		fputs(d->locks[i].shared ? " as a reader" : "", p->out);
 	}
 }
@@ -93,7 +99,7 @@ static void put_place(const struct page *p, const struct finding_place *place)
 		fputs("acquires ", p->out);
 		html_put_lock(p, again ? d->event.arg : d->event.addr, again ? NULL : subject_lock_block(d), d);
 	}
-	put_locks(p, d);
+	put_locks(p, d, !rt_op_is_access(place->op));
 	fputs("</p>\n<p>", p->out);
 	if (place->place.frame && place->place.frame->function && place->place.frame->file) {
 		place_function(&place->place, function);

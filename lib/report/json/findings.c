@@ -94,6 +94,8 @@ static void put_guard(struct json_writer *w, const struct report *r, const struc
 	jw_text_or_null(w, "lock", f->guard_name);
 	if (strcmp(f->guard_written, f->guard_name) != 0)
 		jw_text(w, "written", f->guard_written);
+	if (strcmp(f->guard_words, f->guard_written) != 0)
+		jw_text(w, "member", f->guard_words);
 	jw_number(w, "held", f->guard.held);
 	jw_number(w, "of", f->guard.of);
 	jw_array(w, "without");

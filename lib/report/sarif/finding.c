@@ -1,4 +1,5 @@
 /* A finding as a SARIF result: its first place is where code hosts show it, the others are related locations. */
+#include "lib/report/declaration.h"
 #include "lib/report/deed.h"
 #include "lib/report/merge.h"
 #include "lib/report/sarif/sarif.h"
@@ -10,7 +11,7 @@ static void say_place(const struct report *r, const struct finding_place *p, cha
 {
 	const struct description *d = report_event(r, p->e);
 	char name[SUBJECT_NAME_MAX] = "";
-	if (d && d->lock_count)
+	if (d && d->lock_count && !declaration_at_place(r, &d->locks[0], name))
 		place_held_name(r, &d->locks[0], name);
 	snprintf(said, size, "thread %.100s %s here, holding %.200s%s",
 	         d ? sarif_thread_name(r, d->event.thread) : "unknown", finding_does(r, p),

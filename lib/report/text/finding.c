@@ -95,7 +95,7 @@ static void put_followers(const struct printer *p, const struct finding *f)
 		if (other->follows != f || !finding_is_under(other) || other->known || other->level == LEVEL_NOTE)
 			continue;
 		if (!count++)
-			fputs("  from it follow, as nothing else orders them:\n", p->out);
+			fputs("  these follow from it, as nothing else orders their accesses:\n", p->out);
 		if (count > FOLLOWERS_SHOWN)
 			continue;
 		bool predicted = other->verdict == VERDICT_PREDICTED;
@@ -124,10 +124,14 @@ static void put_uses(const struct printer *p, const struct finding *f)
 	else if (u->accesses >= TELLING)
 		snprintf(accesses, sizeof accesses, ": %" PRIu64 " accesses while shared, %" PRIu64 " of them write%s",
 		         u->accesses, u->writes, u->writes == 1 ? "s" : "");
-	/* Of more than two places the first two tell nothing. */
-	if (is_pair)
-		snprintf(places, sizeof places, "; the two places are reached by %" PRIu32 " and %" PRIu32 " of them",
-		         u->reached[0], u->reached[1]);
+	struct place place[2] = {place_of(p->r, first->events[0]), place_of(p->r, first->events[1])};
+	if (is_pair && place_key(&place[0]) == place_key(&place[1]))
+		snprintf(places, sizeof places, "; %" PRIu32 " of them reach the place", u->reached[0]);
+	else if (is_pair && u->reached[0] == 1 && u->reached[1] == 1)
+		snprintf(places, sizeof places, "; one of them reaches each of the two places");
+	else if (is_pair)
+		snprintf(places, sizeof places, "; %" PRIu32 " of them reach%s the first place, %" PRIu32 " the second",
+		         u->reached[0], u->reached[0] == 1 ? "es" : "", u->reached[1]);
 	snprintf(text, sizeof text, "used by %" PRIu32 " threads%s%s", u->threads, accesses, places);
 	fputs("  ", p->out);
 	text_put_words(p, PLAIN, text, 2, INDENT);

@@ -1,5 +1,6 @@
 /* Places of a finding in the text report: two side by side where the terminal is wide enough, else one below the other.
  */
+#include "lib/report/declaration.h"
 #include "lib/report/deed.h"
 #include "lib/report/text/text.h"
 #include "lib/report/utf8.h"
@@ -39,12 +40,17 @@ void text_put_position(const struct printer *p, const struct place *place)
 	}
 }
 
-static void put_locks(const struct printer *p, const struct description *d)
+/* waits: which one of its kind it is matters, too. */
+static void put_locks(const struct printer *p, const struct description *d, bool waits)
 {
+	char name[SUBJECT_NAME_MAX];
 	fputs(d->lock_count ? ", holding " : ", holding no lock", p->out);
 	for (size_t i = 0; i < d->lock_count; i++) {
 		fputs(i ? ", " : "", p->out);
-		text_put_lock_name(p, d->locks[i].addr, &d->locks[i].block, place_taken(p->r, &d->locks[i]));
+		if (!waits && declaration_at_place(p->r, &d->locks[i], name))
+			text_put_styled(p, BOLD, name);
+		else
+			text_put_lock_name(p, d->locks[i].addr, &d->locks[i].block, place_taken(p->r, &d->locks[i]));
 		fputs(d->locks[i].shared ? " as a reader" : "", p->out);
 	}
 }
@@ -76,7 +82,7 @@ static void put_deed(const struct printer *p, const struct finding_place *place,
 	}
 	/* What the system knows of a thread's file locks is not told there. */
 	if (place->op != RT_OP_ALLOC && (place->op != RT_OP_BLOCK || d->lock_count))
-		put_locks(p, d);
+		put_locks(p, d, !rt_op_is_access(place->op));
 }
 
 /* The user's calls around the place, the innermost first, behind `indent` blanks. False if there are none. */

@@ -1,0 +1,3 @@
+/* The look under the lock; see there. */
+#define FIXED
+#include "string_flag.cpp"
