@@ -269,6 +269,8 @@ void hidden_cap(const struct hidden *h, const struct search_context *c, struct a
 			found = unseen_in(&h->modules, a);
 		if (found && !found->function && found->module && module_is_plain(c->m->trace, found->module))
 			anomaly_cap(a, REASON_PLAIN_MODULE, found->module);
+		else if (found && found->orders_nothing)
+			anomaly_cap(a, REASON_BARE_STORE, found->function);
 		else if (found)
 			anomaly_cap(a, REASON_HIDDEN_ATOMIC, found->function);
 	}

@@ -223,10 +223,10 @@ static void finish(struct reading *r)
 	free(r->threads);
 }
 
-/* True if all of it is a module's that is not instrumented: its code, or a call of that. */
-static bool is_of_module(const struct model *m, const struct rt_hidden_atomic *a)
+/* True if what it reads or writes is no event: it is of a module that is not instrumented, or stores without hooks. */
+static bool is_unseen(const struct model *m, const struct rt_hidden_atomic *a)
 {
-	return !a->function && a->module && module_is_plain(m->trace, a->module);
+	return a->orders_nothing || (!a->function && a->module && module_is_plain(m->trace, a->module));
 }
 
 static bool begin(struct reading *r, const struct model *m)
@@ -239,7 +239,7 @@ static bool begin(struct reading *r, const struct model *m)
 	p->plain = calloc(n + 1, sizeof *p->plain);
 	for (size_t i = 0; p->atomics && p->plain && i < n && n < MODEL_NONE; i++) {
 		const struct rt_module *module = module_at(m->trace, all[i].start);
-		if (r->modules ? !is_of_module(m, &all[i]) : all[i].orders_nothing)
+		if (r->modules ? !is_unseen(m, &all[i]) : all[i].orders_nothing)
 			continue;
 		p->plain[p->atomic_count] = module && module->plain && !is_call(&all[i]);
 		p->atomics[p->atomic_count++] = all[i];

@@ -93,3 +93,19 @@ bool atomic_code_may_lock(const cs_insn *insn)
 		return false;
 	}
 }
+
+bool atomic_code_in(csh capstone, cs_insn *insn, const struct code *code, const struct code_function *function)
+{
+	size_t n, length = function->end - function->start, k = 0;
+	uint64_t address = function->start;
+	const uint8_t *p = code_at(code, address, &n);
+	n = length < n ? length : n;
+	while (p && k < n && !atomic_code_may_begin(p + k, n - k))
+		k++;
+	if (!p || k == n)
+		return false;
+	while (cs_disasm_iter(capstone, &p, &n, &address, insn))
+		if (atomic_code_is(insn) && insn->id != X86_INS_LFENCE)
+			return true;
+	return false;
+}

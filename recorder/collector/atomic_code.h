@@ -2,6 +2,8 @@
 #ifndef RECORDER_COLLECTOR_ATOMIC_CODE_H
 #define RECORDER_COLLECTOR_ATOMIC_CODE_H
 
+#include "recorder/collector/code.h"
+
 #include <capstone/capstone.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +16,7 @@ bool atomic_code_is(const cs_insn *insn);
 bool atomic_code_reads_clock(const cs_insn *insn);
 /* Locks are taken by exchanging, comparing or setting a bit, or are waited for. */
 bool atomic_code_may_lock(const cs_insn *insn);
+/* True if a function has one. A load fence, which orders loads of its own thread, is none. Overwrites insn. */
+bool atomic_code_in(csh capstone, cs_insn *insn, const struct code *code, const struct code_function *function);
 
 #endif

@@ -15,6 +15,7 @@
 #include "lib/base/module_path.h"
 #include "lib/base/vec.h"
 #include "recorder/collector/atomic_code.h"
+#include "recorder/collector/bare.h"
 #include "recorder/collector/code.h"
 
 #include <stdlib.h>
@@ -58,6 +59,7 @@ struct code_search {
 	size_t call_count, call_size;
 	csh capstone;
 	cs_insn *insn;
+	struct bare_search bare;
 	struct found *found;
 	size_t count, size;
 	struct hidden_atomics *out;
@@ -144,6 +146,17 @@ static void add_call(struct code_search *s, struct flow *f, struct call *call)
 	add_atomic(f, s->insn, !cause->orders_nothing);
 }
 
+/* Stores without a hook count, too. */
+static void add_bare(struct code_search *s, struct flow *f, const struct code *code,
+                     const struct code_function *function)
+{
+	struct bare_stores bare;
+	if (!bare_may_have(code, function) || !bare_find(&s->bare, code, function, &bare))
+		return;
+	f->first = f->first && f->first < bare.first ? f->first : bare.first;
+	f->last = f->last > bare.end ? f->last : bare.end;
+}
+
 /* Disassembles a function. s->calls: its calls; those of functions without hooks count as atomic. */
 static struct flow read_function(struct code_search *s, const struct code *code, const struct code_function *function)
 {
@@ -175,6 +188,7 @@ static struct flow read_function(struct code_search *s, const struct code *code,
 	}
 	if (fence.size)
 		add_atomic(&f, &fence, true);
+	add_bare(s, &f, code, function);
 	return f;
 }
 
@@ -298,13 +312,15 @@ static void look_at_image(struct code_search *s, size_t image)
 {
 	const struct code *code = &s->codes[image];
 	for (size_t i = 0; i < code->function_count && !s->failed; i++) {
-		size_t n, length = code->functions[i].end - code->functions[i].start;
+		size_t n, length = code->functions[i].end - code->functions[i].start, k = 0;
 		const uint8_t *p = code_at(code, code->functions[i].start, &n);
-		for (size_t k = 0; p && k < length && k < n; k++)
-			if (atomic_code_may_begin(p + k, n - k)) {
-				look(s, image, i);
-				break;
-			}
+		n = length < n ? length : n;
+		while (p && k < n && !atomic_code_may_begin(p + k, n - k))
+			k++;
+		struct bare_stores bare;
+		if (p && (k < n || (bare_may_have(code, &code->functions[i]) &&
+		                    bare_find(&s->bare, code, &code->functions[i], &bare))))
+			look(s, image, i);
 	}
 }
 
@@ -449,23 +465,6 @@ bool hidden_may_be_opaque(const struct debug *d, size_t image)
 	return d->images[0].instrumented && !of->instrumented && !of->system && of->base[0] != '[';
 }
 
-/* True if a function has an atomic instruction. A load fence orders loads of its own thread. */
-static bool has_atomic(struct code_search *s, const struct code *code, const struct code_function *function)
-{
-	size_t n, length = function->end - function->start, k = 0;
-	uint64_t address = function->start;
-	const uint8_t *p = code_at(code, address, &n);
-	n = length < n ? length : n;
-	while (p && k < n && !atomic_code_may_begin(p + k, n - k))
-		k++;
-	if (!p || k == n || is_runtime(function->name))
-		return false;
-	while (cs_disasm_iter(s->capstone, &p, &n, &address, s->insn))
-		if (atomic_code_is(s->insn) && s->insn->id != X86_INS_LFENCE)
-			return true;
-	return false;
-}
-
 static void take_names(struct code_search *s, const struct code *code)
 {
 	for (size_t i = 0; i < code->function_count && !s->failed; i++) {
@@ -481,7 +480,8 @@ static void open_opaque(struct code_search *s, size_t image)
 	const struct code *code = &s->codes[image];
 	s->opaque[image] = s->quiet[image] = true;
 	for (size_t i = 0; i < code->function_count && s->quiet[image]; i++)
-		s->quiet[image] = !has_atomic(s, code, &code->functions[i]);
+		s->quiet[image] = is_runtime(code->functions[i].name) ||
+		                  !atomic_code_in(s->capstone, s->insn, code, &code->functions[i]);
 	for (size_t i = 0; i < code->function_count && !s->failed; i++)
 		add_found(s, &(struct found){.image = image,
 		                             .function = i,
@@ -575,7 +575,7 @@ enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, st
 	}
 	cs_option(s.capstone, CS_OPT_SKIPDATA, CS_OPT_ON);
 	s.insn = cs_malloc(s.capstone);
-	s.failed = !s.insn;
+	s.failed = !s.insn || !bare_open(&s.bare);
 	if (!s.failed)
 		find_all(&s);
 	for (size_t i = 0; i < d->image_count; i++) {
@@ -585,6 +585,7 @@ enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, st
 	if (s.insn)
 		cs_free(s.insn, 1);
 	cs_close(&s.capstone);
+	bare_close(&s.bare);
 	free_all(s.codes, s.found_of, s.opaque, s.quiet, s.taken, s.names, s.calls, s.found);
 	return s.failed ? rt_error_set(err, RT_EMEMORY, "no memory to look for atomic instructions") : RT_OK;
 }

@@ -315,7 +315,7 @@ static enum rt_status write_atomics(struct resolver *r, struct rt_writer *w, str
 		                                  .may_lock = item->may_lock,
 		                                  .orders_nothing = item->orders_nothing};
 		status = rt_writer_hidden_atomic(w, &hidden, err);
-		if (!item->image->instrumented) /* `analyze` names it */
+		if (!item->image->instrumented || item->orders_nothing) /* `analyze` names it */
 			continue;
 		const char *name = hidden.function ? hidden.function : hidden.module;
 		size_t k = 0;
