@@ -13,7 +13,7 @@ read -ra events <<<"${EVENTS:-1000000 10000000 100000000}"
 read -ra threads <<<"${THREADS:-2 16 64 256}"
 
 read -ra sizes <<<"${SIZES:-250000 1000000 4000000}"
-read -ra shapes <<<"${SHAPES:-sections locks section recursion alone threads}"
+read -ra shapes <<<"${SHAPES:-sections locks section recursion alone threads nested blocks writes phases conditions ring atomics interpreter}"
 
 # row EVENTS THREADS: of one analysis of a trace of gen_trace.
 row() {
