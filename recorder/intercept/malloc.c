@@ -1,13 +1,14 @@
 /*
  * The heap. ALLOC is stamped after the block was got, FREE before it is given back, because another thread may be
  * handed the same block at once. For the same reason realloc is FREE then ALLOC, then a WRITE of what it keeps. C++'s
- * operators are interposed only to know where they were called: the real ones run and come here through malloc and
- * free, so that replaced ones still work.
+ * operators are interposed to know where they were called: the real ones run and come here through malloc and free, so
+ * that replaced ones still work. Those of an allocator that has its own do not.
  *
  * Looking up the real functions may itself allocate: such blocks come from a small static arena and are never reused.
  */
 #include "recorder/intercept/sync.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <malloc.h>
@@ -15,6 +16,7 @@
 
 /* Caller of the outermost operator new or delete that this thread is in (they call each other); 0 if in none. */
 static __thread uintptr_t operator_pc;
+static __thread uintptr_t operator_block; /* the block of which the operators that it is in have told; 0: none */
 static __thread bool resolving;
 
 #define ALLOC_PC (operator_pc ? operator_pc : RT_PC)
@@ -67,9 +69,17 @@ RT_INTERPOSE(size_t, malloc_usable_size, (void *p))
 	return in_arena(p) ? *arena_size(p) : RT_REAL(malloc_usable_size)(p);
 }
 
+/* tcmalloc's own look calls operator new: what this thread gives out meanwhile is the allocator's. */
+static __thread bool looking;
+
 static size_t usable_size(void *p)
 {
-	return READY(malloc_usable_size) ? RT_REAL(malloc_usable_size)(p) : 0;
+	if (!READY(malloc_usable_size))
+		return 0;
+	looking = true;
+	size_t size = RT_REAL(malloc_usable_size)(p);
+	looking = false;
+	return size;
 }
 
 /*
@@ -111,6 +121,8 @@ static void say_alloc(void *p, size_t size, uintptr_t pc)
 	if (!p || !rt_recording())
 		return;
 	has_locals |= is_linker(pc);
+	if (operator_pc)
+		operator_block = (uintptr_t)p;
 	rt_emit_sync(RT_OP_ALLOC, (uintptr_t)p, size, pc, 0);
 	size_t whole = (size + 7) & ~(size_t)7, usable = usable_size(p);
 	if (usable > whole)
@@ -188,7 +200,7 @@ RT_INTERPOSE(void, free, (void *p))
 		return;
 	if (RT_UNLIKELY(!READY(free)))
 		return;
-	if (rt_recording())
+	if (rt_recording() && (uintptr_t)p != operator_block)
 		say_free(p, usable_size(p), ALLOC_PC);
 	RT_REAL(free)(p);
 }
@@ -311,6 +323,7 @@ RT_INTERPOSE(void *, pvalloc, (size_t size))
 static void leave_operator(uintptr_t *outer)
 {
 	operator_pc = *outer;
+	operator_block = 0;
 }
 uintptr_t rt_heap_called_from(uintptr_t pc)
 {
@@ -330,31 +343,93 @@ void rt_heap_called(uintptr_t outer)
 	if (!outer)                                                                                                    \
 	operator_pc = RT_PC
 
-#define NEW(name, parameters, arguments)                                                                               \
+/*
+ * An allocator that has operators of its own (jemalloc, mimalloc, tcmalloc) does not come here through malloc and free:
+ * of what such an operator gives or takes back, the operator itself tells.
+ */
+static bool is_allocators(void *operator)
+{
+	static _Atomic int known; /* 1: it is not, 2: it is */
+	int is = atomic_load_explicit(&known, memory_order_relaxed);
+	if (is)
+		return is == 2;
+	Dl_info its, malloc_s;
+	bool same = READY(malloc) && dladdr(operator, & its) && dladdr((void *)RT_REAL(malloc), &malloc_s) &&
+	            its.dli_fbase == malloc_s.dli_fbase;
+	atomic_store_explicit(&known, 1 + same, memory_order_relaxed);
+	return same;
+}
+
+static void *given(void *operator, void * p, size_t size)
+{
+	if (RT_UNLIKELY(is_allocators(operator)) && !looking && (uintptr_t)p != operator_block)
+		say_alloc(p, size, operator_pc);
+	return p;
+}
+
+static void taken_back(void *operator, void * p)
+{
+	if (!is_allocators(operator) || looking || !p || in_arena(p) || (uintptr_t)p == operator_block ||
+	    !rt_recording())
+		return;
+	say_free(p, usable_size(p), operator_pc);
+	operator_block = (uintptr_t)p;
+}
+
+/* The real operator; NULL: a program with the C++ library linked statically has none, as the linker found ours first.
+ */
+static void *find(void **slot, const char *name)
+{
+	static _Atomic bool none;
+	void *f = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	if (f || atomic_load_explicit(&none, memory_order_relaxed))
+		return f;
+	f = rt_find(slot, name);
+	if (!f)
+		atomic_store_explicit(&none, true, memory_order_relaxed);
+	return f;
+}
+
+static void *new_block(size_t size, size_t alignment)
+{
+	void *p =
+	    alignment ? aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1)) : malloc(size ? size : 1);
+	if (p)
+		return p;
+	rt_say("racetrace: operator new: out of memory");
+	abort();
+}
+
+#define NEW(name, parameters, arguments, alignment)                                                                    \
 	RT_INTERPOSE(void *, name, parameters)                                                                         \
 	{                                                                                                              \
-		rt_real_type_##name real = RT_REAL(name);                                                              \
+		rt_real_type_##name real = (rt_real_type_##name)find((void **)(void *)&rt_real_##name, #name);         \
 		IN_OPERATOR;                                                                                           \
-		return real arguments;                                                                                 \
+		return real ? given((void *)real, real arguments, size) : new_block(size, alignment);                  \
 	}
 #define DELETE(name, parameters, arguments)                                                                            \
 	RT_INTERPOSE(void, name, parameters)                                                                           \
 	{                                                                                                              \
-		rt_real_type_##name real = RT_REAL(name);                                                              \
+		rt_real_type_##name real = (rt_real_type_##name)find((void **)(void *)&rt_real_##name, #name);         \
 		IN_OPERATOR;                                                                                           \
-		real arguments;                                                                                        \
+		if (!real)                                                                                             \
+			free(p);                                                                                       \
+		else {                                                                                                 \
+			taken_back((void *)real, p);                                                                   \
+			real arguments;                                                                                \
+		}                                                                                                      \
 	}
 
-NEW(_Znwm, (size_t size), (size))
-NEW(_Znam, (size_t size), (size))
-NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *nothrow), (size, nothrow))
-NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *nothrow), (size, nothrow))
-NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), (size, alignment))
-NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), (size, alignment))
+NEW(_Znwm, (size_t size), (size), 0)
+NEW(_Znam, (size_t size), (size), 0)
+NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *nothrow), (size, nothrow), 0)
+NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *nothrow), (size, nothrow), 0)
+NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), (size, alignment), alignment)
+NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), (size, alignment), alignment)
 NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *nothrow),
-    (size, alignment, nothrow))
+    (size, alignment, nothrow), alignment)
 NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *nothrow),
-    (size, alignment, nothrow))
+    (size, alignment, nothrow), alignment)
 DELETE(_ZdlPv, (void *p), (p))
 DELETE(_ZdaPv, (void *p), (p))
 DELETE(_ZdlPvm, (void *p, size_t size), (p, size))

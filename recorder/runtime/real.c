@@ -57,16 +57,23 @@ static void *resolve_in_plugin(const char *name)
 	return f;
 }
 
-void *rt_resolve(void **slot, const char *name)
+void *rt_find(void **slot, const char *name)
 {
 	void *f = find_next(name);
 	if (!f)
 		f = resolve_in_plugin(name);
+	if (f)
+		__atomic_store_n(slot, f, __ATOMIC_RELAXED);
+	return f;
+}
+
+void *rt_resolve(void **slot, const char *name)
+{
+	void *f = rt_find(slot, name);
 	if (!f) {
 		rt_say("racetrace: a function that the program calls is in none of its libraries:");
 		rt_say(name);
 		_exit(127);
 	}
-	__atomic_store_n(slot, f, __ATOMIC_RELAXED);
 	return f;
 }

@@ -121,6 +121,7 @@ struct rt_real_entry {
 	static struct rt_real_entry rt_real_entry_##name                                                               \
 	    __attribute__((section("rt_reals"), used)) = {(void **)(void *)&rt_real_##name, #name}
 #define RT_REAL(name) ((rt_real_type_##name)rt_real((void **)(void *)&rt_real_##name, #name))
+void *rt_find(void **slot, const char *name); /* NULL: it is in no library */
 void *rt_resolve(void **slot, const char *name);
 static inline void *rt_real(void **slot, const char *name)
 {
