@@ -390,22 +390,23 @@ static void *find(void **slot, const char *name)
 	return f;
 }
 
-static void *new_block(size_t size, size_t alignment)
+/* What operator new does then. It cannot throw from here. */
+static void *new_block(size_t size, size_t alignment, bool throws)
 {
 	void *p =
 	    alignment ? aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1)) : malloc(size ? size : 1);
-	if (p)
+	if (p || !throws)
 		return p;
 	rt_say("racetrace: operator new: out of memory");
 	abort();
 }
 
-#define NEW(name, parameters, arguments, alignment)                                                                    \
+#define NEW(name, parameters, arguments, ...)                                                                          \
 	RT_INTERPOSE(void *, name, parameters)                                                                         \
 	{                                                                                                              \
 		rt_real_type_##name real = (rt_real_type_##name)find((void **)(void *)&rt_real_##name, #name);         \
 		IN_OPERATOR;                                                                                           \
-		return real ? given((void *)real, real arguments, size) : new_block(size, alignment);                  \
+		return real ? given((void *)real, real arguments, size) : new_block(size, __VA_ARGS__);                \
 	}
 #define DELETE(name, parameters, arguments)                                                                            \
 	RT_INTERPOSE(void, name, parameters)                                                                           \
@@ -420,16 +421,16 @@ static void *new_block(size_t size, size_t alignment)
 		}                                                                                                      \
 	}
 
-NEW(_Znwm, (size_t size), (size), 0)
-NEW(_Znam, (size_t size), (size), 0)
-NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *nothrow), (size, nothrow), 0)
-NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *nothrow), (size, nothrow), 0)
-NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), (size, alignment), alignment)
-NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), (size, alignment), alignment)
+NEW(_Znwm, (size_t size), (size), 0, true)
+NEW(_Znam, (size_t size), (size), 0, true)
+NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *nothrow), (size, nothrow), 0, false)
+NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *nothrow), (size, nothrow), 0, false)
+NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), (size, alignment), alignment, true)
+NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), (size, alignment), alignment, true)
 NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *nothrow),
-    (size, alignment, nothrow), alignment)
+    (size, alignment, nothrow), alignment, false)
 NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *nothrow),
-    (size, alignment, nothrow), alignment)
+    (size, alignment, nothrow), alignment, false)
 DELETE(_ZdlPv, (void *p), (p))
 DELETE(_ZdaPv, (void *p), (p))
 DELETE(_ZdlPvm, (void *p, size_t size), (p, size))
