@@ -371,6 +371,23 @@ static void join_owned(struct joining *j, size_t i)
 	}
 }
 
+/* A line that lacks the lock which lies beside what it accesses in an object of the heap: one cause in all objects of
+ * the type, wherever they were allocated. What both lie apart tells the members without their names. */
+static void join_type(struct joining *j, size_t i, uint32_t side, uint32_t lock)
+{
+	const struct anomaly *a = j->r->entries[i].anomaly;
+	struct subject s;
+	uint64_t addr = j->m->objects[lock].addr;
+	uint32_t e;
+	uint64_t met, parts[2];
+	if (model_lockset_of(j->m, a->events[side]) != 0 || frees(j, a) || !subject_of(j->r, a, &s) || !s.block.alloc ||
+	    addr - s.block.address >= s.block.size || !subject_meeting(j->m, a, &e, &met))
+		return;
+	parts[0] = j->members[i].places[side];
+	parts[1] = met - addr;
+	join_by(j, i, KEY_LACKS, parts, 2);
+}
+
 static void join_race(struct joining *j, size_t i)
 {
 	const struct anomaly *a = j->r->entries[i].anomaly;
@@ -399,6 +416,7 @@ static void join_race(struct joining *j, size_t i)
 		parts[0] = member->cell;
 		if (member->cell != MODEL_NONE && !frees(j, a))
 			join_by(j, i, KEY_LACKS, parts, 3);
+		join_type(j, i, side, lock);
 		/* An object's lock that one function forgets: whichever of its members show it. */
 		uint64_t object[4] = {object_of(j, a, lock), lock, member->functions[side], member->functions[!side]};
 		if (object[0] && !frees(j, a))

@@ -450,6 +450,7 @@ grep -qE '^F1 error, .*: `dot` writes `result` while another thread in `dot` (re
 
 # A lock beside the variable is what a writer lacks though most accesses lack it. A member that a line names alone has its
 # type's name. A check and an initialisation on one line are double-checked. Bits that are shared themselves need the lock.
+# A line that lacks the lock of two objects of a type is one cause.
 cat >beside.cpp <<'C'
 #include <mutex>
 #include <thread>
@@ -462,6 +463,13 @@ struct Visit {
 	void freeze() { frozen_ = 1; }
 	bool frozen() { std::lock_guard<std::mutex> g(mutex_); return frozen_; }
 	void audit() { std::lock_guard<std::mutex> g(mutex_); audited_ = 1; }
+};
+struct Shape {
+	struct { long red, green; } style_ = {0, 0};
+	void paint(long n) { style_ = {n, n}; }
+	long first() { std::lock_guard<std::mutex> g(mutex_); return style_.red; }
+	long second() { std::lock_guard<std::mutex> g(mutex_); return style_.red; }
+	std::mutex mutex_;
 };
 struct Stock {
 	static Stock *only;
@@ -479,9 +487,11 @@ std::mutex Stock::made;
 int main()
 {
 	Visit visit;
+	Shape *round = new Shape;
+	Shape *square = new Shape;
 	long sum = 0;
-	std::thread a([&] { for (int i = 0; i < 20; i++) visit.touch(i); visit.freeze(); Stock::get(); });
-	std::thread b([&] { sum += visit.last(); visit.audit(); sum += visit.frozen(); sum += Stock::get().count(); });
+	std::thread a([&] { for (int i = 0; i < 20; i++) visit.touch(i); visit.freeze(); round->paint(1); square->paint(2); Stock::get(); });
+	std::thread b([&] { sum += round->first() + square->second() + visit.last(); visit.audit(); sum += visit.frozen(); sum += Stock::get().count(); });
 	a.join();
 	b.join();
 	return sum < 0;
@@ -495,5 +505,5 @@ says '`Visit::touch` writes `Visit::last_` without `Visit::mutex_`, which `Visit
 says '`Visit::freeze` writes `Visit::frozen_` without `Visit::mutex_`, which' 'fix: hold `Visit::mutex_` at beside.cpp:9'
 says 'double-checked initialisation: `Stock::get` reads `Stock::only` without `Stock::made`' \
 	'fix: make it atomic: load it with acquire for the check'
-[ "$(grep -cE '^F[0-9]+ ' out)" = 3 ] || wrong "three bugs: $(grep -E '^F[0-9]+ ' out)"
+[ "$(grep -cE '^F[0-9]+ ' out)" = 4 ] || wrong "four bugs: $(grep -E '^F[0-9]+ ' out)"
 [ $fail = 0 ]
