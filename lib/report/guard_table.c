@@ -388,6 +388,8 @@ static void add_cell(struct maker *k, const struct counted *c)
 		name_element(&s, element, "", name);
 	else if (by_line && s.block.alloc && (member[0] || strstr(line, "->")) && lock)
 		name_element(&s, element, lock, name);
+	else if (by_line && !strcmp(s.kind, "stack"))
+		name_element(&s, element, "", name);
 	struct guard_row *row = row_of(k, &s, name);
 	if (!row)
 		return;

@@ -80,6 +80,7 @@ cat >desk.c <<'C'
 #include <pthread.h>
 struct desk {
 	pthread_mutex_t m;
+	long kept, loose;
 };
 static int total;
 static void *work(void *arg)
@@ -87,7 +88,9 @@ static void *work(void *arg)
 	struct desk *d = arg;
 	pthread_mutex_lock(&d->m);
 	total++;
+	d->kept++;
 	pthread_mutex_unlock(&d->m);
+	__atomic_fetch_add(&d->loose, 1, __ATOMIC_RELAXED);
 	return NULL;
 }
 int main(void)
@@ -108,6 +111,9 @@ status 0 "$racetrace" guards -f json desk.zst
 mv out desk.json
 jq -e '.guards[] | select(.variable == "total") | .locks[0] | .written == "d->m" and (.name | startswith("lock 0x"))' desk.json >/dev/null ||
 	wrong "a lock on a stack: $(cat desk.json)"
+# Nor have variables there: each is one of its own.
+jq -e '.guards[] | select(.member == "desk::kept") | .without == [] and .locks[0].held == .of' desk.json >/dev/null ||
+	wrong "two variables on a stack: $(cat desk.json)"
 status 1 "$racetrace" analyze -f text desk.zst
 has 'holding desk::m \(d->m\)$'
 
