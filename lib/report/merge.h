@@ -187,6 +187,10 @@ bool merge_search_text(const struct merge *m, char *text, size_t size);
 void merge_trial_text(const struct merge_trial *t, char *text, size_t size);
 /* "beside 10 runs without an aim", and what came of these. */
 void merge_plain_text(const struct merge *m, char *text, size_t size);
+/* True if the finding is listed under the one that it follows. */
+bool merge_is_under(const struct merge *m, const struct merged_finding *f);
+/* Number of each level's findings, without those; returns the number of those. */
+size_t merge_count(const struct merge *m, size_t levels[LEVELS]);
 /* The anomalies of a finding: of the report, or those of all runs if `in` is not NULL. */
 size_t merge_entry_count(const struct finding *f, const struct merged_finding *in);
 struct merge_entry merge_entry_at(const struct report *r, const struct finding *f, const struct merged_finding *in,

@@ -12,6 +12,29 @@ const struct merge_run *merge_first_run(const struct merge *m, const struct merg
 	return &m->runs[f->runs[0] - 1];
 }
 
+bool merge_is_under(const struct merge *m, const struct merged_finding *f)
+{
+	size_t i = 0;
+	if (!f->finding || f->known || f->level == LEVEL_NOTE || !finding_is_under(f->finding))
+		return false;
+	/* What it follows may be shown by another run's finding, which knows nothing of this one. */
+	while (i < m->count && m->items[i].finding != f->finding->follows)
+		i++;
+	return i < m->count && !m->items[i].known && m->items[i].level > LEVEL_NOTE;
+}
+
+size_t merge_count(const struct merge *m, size_t levels[LEVELS])
+{
+	size_t under = 0;
+	memcpy(levels, m->levels, sizeof m->levels);
+	for (size_t i = 0; i < m->count; i++)
+		if (merge_is_under(m, &m->items[i])) {
+			levels[m->items[i].level]--;
+			under++;
+		}
+	return under;
+}
+
 uint32_t merge_first_observed(const struct merge *m, const struct merged_finding *f)
 {
 	for (size_t i = 0; i < f->run_count; i++) {

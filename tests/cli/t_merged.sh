@@ -259,6 +259,13 @@ run 1 analyze -f html pair.zst
 grep -q 'racetrace replay ' out || wrong "html of one: no command that replays"
 run 1 analyze -f html two.zst pair.zst other.zst
 grep -q 'racetrace replay ' out && wrong "html of several: $(grep 'racetrace replay ' out)"
+# What follows from another finding is under that one, as in the report of one trace.
+gcc -g -O1 -fsanitize=thread "$top/samples/more/publish.c" -o publish -pthread &&
+	"$RACETRACE" record --serial=1 -o publish.zst ./publish >/dev/null && cp publish.zst again.zst || exit 1
+run 1 analyze -f text -o merged.txt -f html=merged.html publish.zst again.zst
+grep -q '^findings: 1 error, 0 warnings, 0 notes, 1 that follows from another$' merged.txt || wrong "what follows, of two runs: $(grep ^findings merged.txt)"
+[ "$(grep -c '^F[0-9]* ' merged.txt)" = 1 ] || wrong "what follows is listed twice: $(grep ^F merged.txt)"
+grep -q 'that follows from another' merged.html || wrong "what follows, on the page of two runs"
 # Of run and explore, too.
 echo 'race:two.c' >rules
 run 0 run --no-confirm -f json --suppressions rules -- ./two

@@ -82,7 +82,8 @@ bool html_put_merged(struct page *p, const struct merge *m)
 {
 	bool ok = true, incidents = false;
 	uint32_t kinds = 0;
-	html_put_counts(p, m->levels, 0, m->known, m->suppressed);
+	size_t levels[LEVELS], under = merge_count(m, levels);
+	html_put_counts(p, levels, under, m->known, m->suppressed);
 	for (size_t i = 0; i < m->count; i++) {
 		kinds |= m->items[i].finding ? merge_kinds(m->items[i].finding, &m->items[i]) : 0;
 		incidents |= !m->items[i].finding;

@@ -160,8 +160,8 @@ static void put_anomalies(const struct printer *p)
 }
 
 /* Findings that are errors or warnings. Notes are counted. */
-static void put_levels(const struct printer *p, const size_t levels[LEVELS], size_t known, size_t suppressed,
-                       const char *notes)
+static void put_levels(const struct printer *p, const size_t levels[LEVELS], size_t under, size_t known,
+                       size_t suppressed, const char *notes)
 {
 	fprintf(p->out, "findings: %zu error%s, %zu warning%s, %zu note%s%s", levels[LEVEL_ERROR],
 	        text_plural(levels[LEVEL_ERROR]), levels[LEVEL_WARNING], text_plural(levels[LEVEL_WARNING]),
@@ -170,6 +170,9 @@ static void put_levels(const struct printer *p, const size_t levels[LEVELS], siz
 		fprintf(p->out, ", %zu known", known);
 	if (suppressed)
 		fprintf(p->out, ", %zu suppressed", suppressed);
+	if (under)
+		fprintf(p->out, ", %zu that follow%s", under, under == 1 ? "s from another" : " from others");
+	fputc('\n', p->out);
 }
 
 static void put_findings(const struct printer *p)
@@ -179,10 +182,7 @@ static void put_findings(const struct printer *p)
 	for (size_t i = 0; i < f->count && !ferror(p->out); i++)
 		if (f->items[i].level > LEVEL_NOTE && !f->items[i].known && !finding_is_under(&f->items[i]))
 			text_put_finding(p, &f->items[i]);
-	put_levels(p, levels, f->known, f->suppressed, p->r->unkept ? "" : " (--anomalies lists all)");
-	if (under)
-		fprintf(p->out, ", %zu that follow%s", under, under == 1 ? "s from another" : " from others");
-	fputc('\n', p->out);
+	put_levels(p, levels, under, f->known, f->suppressed, p->r->unkept ? "" : " (--anomalies lists all)");
 }
 
 enum rt_status report_text(const struct report *r, bool color, FILE *out, struct rt_error *err)
@@ -296,15 +296,15 @@ enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, 
 	                    .color = color,
 	                    .width = text_width(out)};
 	char lacking[4096];
+	size_t levels[LEVELS], under = merge_count(m, levels);
 	if (merge_incomplete_text(m, lacking, sizeof lacking))
 		put_incomplete(&p, "", lacking);
 	for (size_t i = 0; i < m->count && !ferror(out); i++)
-		if (m->items[i].level > LEVEL_NOTE && !m->items[i].known)
+		if (m->items[i].level > LEVEL_NOTE && !m->items[i].known && !merge_is_under(m, &m->items[i]))
 			put_merged(&p, m, &m->items[i]);
 	put_trials(&p, m);
 	put_search(&p, m);
-	put_levels(&p, m->levels, m->known, m->suppressed, " (--format json lists all)");
-	fputc('\n', out);
+	put_levels(&p, levels, under, m->known, m->suppressed, " (--format json lists all)");
 	for (int kind = 0; kind < ANOMALY_KINDS; kind++)
 		if (any->analysis->kinds >> kind & 1)
 			put_summary_line(&p, (enum anomaly_kind)kind, m->summary[kind]);
