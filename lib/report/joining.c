@@ -371,7 +371,7 @@ static void join_owned(struct joining *j, size_t i)
 	}
 }
 
-/* A line that lacks the lock which lies beside what it accesses in an object of the heap: one cause in all objects of
+/* A line that lacks the lock beside what it accesses, in an object of the heap: one cause in all objects of
  * the type, wherever they were allocated. What both lie apart tells the members without their names. */
 static void join_type(struct joining *j, size_t i, uint32_t side, uint32_t lock)
 {
