@@ -41,10 +41,10 @@ static const struct {
     [REASON_PLAIN_MODULE] = {"plain-module", "may be ordered inside a module that is not instrumented",
                              "may be ordered inside ", ", which is not instrumented"},
     [REASON_BARE_STORE] = {"bare-store",
-                           "in the schedule a read may see something else: a memset that the compiler wrote out is not "
+                           "in the schedule a read may see something else than an inlined memset left, which is not "
                            "recorded",
-                           "in the schedule a read may see something else than what a memset in ",
-                           " left, which the compiler wrote out, so that it is not recorded"},
+                           "in the schedule a read may see something else than the inlined memset in ",
+                           " left, which is not recorded"},
     [REASON_MACHINE_CODE] = {"machine-code",
                              "both accesses may be atomic ones, which machine code does not tell from plain ones", NULL,
                              NULL},

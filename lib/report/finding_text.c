@@ -149,16 +149,22 @@ void finding_title(const struct report *r, const struct finding *f, char text[FI
 		title_sequence(r, f, &t);
 }
 
-/* Under Valgrind the uninstrumented module is recorded, too: what it orders is no finding then. */
+/*
+ * Under Valgrind the uninstrumented module is recorded, too, and a memset that is called is: what these order or leave
+ * is no finding then.
+ */
 static void fix_unseen(const struct report *r, const struct anomaly *a, struct text *t)
 {
-	if (a->verdict != VERDICT_PREDICTED || !reasons_has(&a->reasons, REASON_PLAIN_MODULE) ||
-	    rt_trace_info(r->analysis->trace)->binary)
+	if (a->verdict != VERDICT_PREDICTED || rt_trace_info(r->analysis->trace)->binary)
 		return;
 	const char *module = a->reasons.details[REASON_PLAIN_MODULE];
-	say(t,
-	    "record it with `racetrace record --recorder=valgrind`, which sees inside %.200s; if it is still found, ",
-	    module ? module : "uninstrumented modules");
+	if (reasons_has(&a->reasons, REASON_PLAIN_MODULE))
+		say(t,
+		    "record it with `racetrace record --recorder=valgrind`, which sees inside %.200s; if it is still "
+		    "found, ",
+		    module ? module : "uninstrumented modules");
+	else if (reasons_has(&a->reasons, REASON_BARE_STORE))
+		say(t, "build it with -fno-builtin-memset, which records that; if it is still found, ");
 }
 
 static void fix(const struct report *r, const struct finding *f, const struct anomaly *a, struct text *t)

@@ -441,5 +441,8 @@ for what in reads:libstore.so told:libstore.so set:set nothing; do
 	[ "$what" = nothing ] || want="[[\"data\",\"predicted\",\"${what#*:}\"]]"
 	got=$(jq -c '[.anomalies[] | [.variable.name, .verdict, .reasons[]?.detail]]' report.json)
 	[ "$got" = "$want" ] || wrong "stores $what: $got"
+	"$racetrace" analyze --format text t.zst >report.txt
+	[ "$what" != set:set ] || grep -q '^  fix: build it with -fno-builtin-memset, which records that; if it is still found, guard' report.txt ||
+		wrong "stores $what: $(grep fix: report.txt)"
 done
 exit $fail
