@@ -148,12 +148,18 @@ static size_t most_promising(const struct predict *p, bool delayed)
 	return best;
 }
 
-/* True if a run for many anomalies at once, or for one that is proved, is still to be made. */
-static bool any_sure(const struct predict *p, bool sweep)
+/*
+ * True if a run for anomalies at once, or for one that is proved, is still to be made. many: of the former only those
+ * for many sequences or deadlocks.
+ */
+static bool any_sure(const struct predict *p, bool many)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		const struct candidate *c = &p->items[i];
-		if (c->open && (c->proved || (sweep && sweeps[c->sweep].pattern)))
+		bool sweep = sweeps[c->sweep].pattern != NULL;
+		if (many)
+			sweep &= c->sweep != SWEEP_RACES && p->at[c->sweep].count >= MANY;
+		if (c->open && (c->proved || sweep))
 			return true;
 	}
 	return false;
@@ -173,13 +179,14 @@ static size_t most_torn(const struct predict *p)
 
 /*
  * The candidate for the next run, behind that number of runs. The second run is one with a delay, if there is nothing
- * proved. So is the third, if that has another thread come between two things, and there are no anomalies of which one
- * run has many. The fourth is if none was, and from the fifth on each other one.
+ * proved, nor are there many sequences or deadlocks. So is the third, if that has another thread come between two
+ * things, and there are no anomalies of which one run has many. The fourth is if none was, and from the fifth on each
+ * other one.
  */
 static size_t next_candidate(struct predict *p, uint32_t before)
 {
 	bool delayed = before > 3 ? before % 2 == 0 : before == 3 && !p->delayed;
-	bool early = (before == 1 || before == 2) && !any_sure(p, before == 2);
+	bool early = (before == 1 || before == 2) && !any_sure(p, before == 1);
 	size_t best = early ? most_torn(p) : SIZE_MAX;
 	if (before == 2 && best != SIZE_MAX && p->items[best].torn == 0)
 		best = SIZE_MAX;

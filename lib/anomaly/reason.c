@@ -40,11 +40,11 @@ static const struct {
                               "may be ordered by the atomic instruction in ", ""},
     [REASON_PLAIN_MODULE] = {"plain-module", "may be ordered inside a module that is not instrumented",
                              "may be ordered inside ", ", which is not instrumented"},
-    [REASON_BARE_STORE] = {"bare-store",
-                           "in the schedule a read may see something else than an inlined memset left, which is not "
-                           "recorded",
-                           "in the schedule a read may see something else than the inlined memset in ",
-                           " left, which is not recorded"},
+    [REASON_BARE_ACCESS] = {"bare-access",
+                            "what an inlined memset, strcmp or the like reads or writes is not recorded, and may be "
+                            "something else in the schedule",
+                            "what an inlined memset, strcmp or the like in ",
+                            " reads or writes is not recorded, and may be something else in the schedule"},
     [REASON_MACHINE_CODE] = {"machine-code",
                              "both accesses may be atomic ones, which machine code does not tell from plain ones", NULL,
                              NULL},

@@ -19,7 +19,7 @@ enum reason {
 	REASON_UNKNOWN_CALL,      /* a call whose orders are not understood may order it */
 	REASON_HIDDEN_ATOMIC,     /* an atomic instruction of a function, the detail, may order it */
 	REASON_PLAIN_MODULE,      /* an uninstrumented module, the detail, may order it */
-	REASON_BARE_STORE,        /* a store without a hook, in the function that is the detail, may be seen or not */
+	REASON_BARE_ACCESS,       /* an access without a hook, in the function that is the detail, may decide it */
 	REASON_MACHINE_CODE,      /* of machine code, whose accesses may be atomic */
 	REASON_MACHINE_ORDER,     /* the same: others of them may order it */
 	REASON_UNGUARDED,         /* the lock of its critical section does not guard the variable */

@@ -150,8 +150,8 @@ void finding_title(const struct report *r, const struct finding *f, char text[FI
 }
 
 /*
- * Under Valgrind the uninstrumented module is recorded, too, and a memset that is called is: what these order or leave
- * is no finding then.
+ * Under Valgrind the uninstrumented module is recorded, too, and so is a memset that is called: what these order or
+ * leave is no finding then.
  */
 static void fix_unseen(const struct report *r, const struct anomaly *a, struct text *t)
 {
@@ -163,8 +163,8 @@ static void fix_unseen(const struct report *r, const struct anomaly *a, struct t
 		    "record it with `racetrace record --recorder=valgrind`, which sees inside %.200s; if it is still "
 		    "found, ",
 		    module ? module : "uninstrumented modules");
-	else if (reasons_has(&a->reasons, REASON_BARE_STORE))
-		say(t, "build it with -fno-builtin-memset, which records that; if it is still found, ");
+	else if (reasons_has(&a->reasons, REASON_BARE_ACCESS))
+		say(t, "build it with -fno-builtin, so that it is recorded; if it is still found, ");
 }
 
 static void fix(const struct report *r, const struct finding *f, const struct anomaly *a, struct text *t)

@@ -130,7 +130,7 @@ static bool is_unlikely(const struct report *r, const struct anomaly *a, enum re
 		return true;
 	/* What the trace does not have may order it, and the program did not take its schedules either. */
 	bool unseen = reasons_has(&a->reasons, REASON_PLAIN_MODULE) || reasons_has(&a->reasons, REASON_HIDDEN_ATOMIC) ||
-	              reasons_has(&a->reasons, REASON_BARE_STORE);
+	              reasons_has(&a->reasons, REASON_BARE_ACCESS);
 	if (unseen && a->replay && (a->replay->kind == OUTCOME_DIVERGED || a->replay->kind == OUTCOME_STUCK))
 		return true;
 	/*

@@ -270,7 +270,7 @@ void hidden_cap(const struct hidden *h, const struct search_context *c, struct a
 		if (found && !found->function && found->module && module_is_plain(c->m->trace, found->module))
 			anomaly_cap(a, REASON_PLAIN_MODULE, found->module);
 		else if (found && found->orders_nothing)
-			anomaly_cap(a, REASON_BARE_STORE, found->function);
+			anomaly_cap(a, REASON_BARE_ACCESS, found->function);
 		else if (found)
 			anomaly_cap(a, REASON_HIDDEN_ATOMIC, found->function);
 	}

@@ -1,10 +1,10 @@
 /*
- * A hook comes before the store that it tells of, which passes no call but those of other hooks: neighbours may be
- * stored as one. So up to the next such call a function stores as many bytes outside of its stack as hooks have told;
- * what it stores beyond is bare. Where paths meet, the most counts that any of them may store: of what is not certain
- * nothing is said.
+ * A hook comes before the access that it tells of, which passes no call but those of other hooks: neighbours may be
+ * stored as one. So up to the next other call a function stores as many bytes as hooks have told; what it stores beyond
+ * is bare. What it loads is, if no hook has told of a read. The stack and constants need no hooks. Where paths meet,
+ * the most counts that any of them may do: of what is not certain nothing is said.
  *
- * The stack is what rsp points into, rbp where it keeps the frame, and registers that are made of these alone.
+ * The stack is what rsp points into, and registers that are made of it; so with constants.
  */
 #include "recorder/collector/bare.h"
 
@@ -18,6 +18,7 @@ enum { JUMPS_MAX = 512 };
 
 struct jump {
 	uint64_t target, told;
+	bool heard;
 };
 
 /* The walk through a function's instructions, by address. */
@@ -25,12 +26,14 @@ struct walk {
 	const struct code *code;
 	const cs_insn *insn;
 	uint64_t told;  /* bytes that may still be stored */
+	bool heard;     /* memory may be read */
 	uint64_t stack; /* registers that point into it, X86_BIT each */
+	uint64_t fixed; /* the same of constants */
 	struct jump jumps[JUMPS_MAX];
 	unsigned jump_count;
 	bool again;  /* the jumps are known */
 	bool behind; /* the instruction before this one does not lead here */
-	struct bare_stores *out;
+	struct bare_accesses *out;
 };
 
 bool bare_open(struct bare_search *s)
@@ -54,27 +57,9 @@ void bare_close(struct bare_search *s)
 	*s = (struct bare_search){0};
 }
 
-bool bare_may_have(const struct code *code, const struct code_function *function)
-{
-	size_t n;
-	const uint8_t *p = code_at(code, function->start, &n);
-	n = p && function->end - function->start < n ? function->end - function->start : n;
-	for (size_t i = 0; p && i + 3 < n; i++) {
-		bool vector = p[i] == 0x0f && (p[i + 1] == 0x11 || p[i + 1] == 0x29 || p[i + 1] == 0x7f);
-		bool repeat = p[i] == 0xf3 && ((p[i + 1] & 0xfe) == 0xaa || (p[i + 1] == 0x48 && p[i + 2] == 0xab));
-		bool wide = p[i] == 0x48 && p[i + 1] == 0xc7 && p[i + 2] < 0xc0;    /* mov qword ptr [...], constant */
-		bool constant = (p[i] & 0xfe) == 0x48 && (p[i + 1] & 0xf8) == 0xb8; /* movabs */
-		if (vector || repeat || wide || constant)
-			return true;
-	}
-	return false;
-}
-
-/* Bytes that may be stored behind a call of the function, of these that might before it. */
+/* Bytes that may be stored behind a call of a hook, of these that might before it. */
 static uint64_t told_by(const char *name, uint64_t before)
 {
-	if (!name || strncmp(name, "__tsan_", 7) != 0)
-		return 0;
 	unsigned size = code_hook_size(name, "__tsan_write", "__tsan_unaligned_write");
 	size = size ? size : code_hook_size(name, "__tsan_read_write", "__tsan_unaligned_read_write");
 	if (size)
@@ -92,23 +77,45 @@ static bool is_stack(const struct walk *w, x86_reg r)
 	return i >= 0 && w->stack >> i & 1;
 }
 
-/* Which registers point into the stack after the instruction. */
-static void follow_stack(struct walk *w)
+/* Where an operand is that has a fixed address; 0: it has none. */
+static uint64_t fixed_address(const struct walk *w, const x86_op_mem *at)
+{
+	if (at->base == X86_REG_RIP)
+		return w->insn->address + w->insn->size + (uint64_t)at->disp;
+	return at->base == X86_REG_INVALID ? (uint64_t)at->disp : 0;
+}
+
+static bool is_fixed(const struct walk *w, const x86_op_mem *at)
+{
+	uint64_t address = fixed_address(w, at);
+	int base = x86_general(at->base), index = x86_general(at->index);
+	return address ? !code_is_variable(w->code, address)
+	               : (base >= 0 && w->fixed >> base & 1) || (index >= 0 && w->fixed >> index & 1);
+}
+
+/* Which registers point into the stack, or at constants, after the instruction. */
+static void follow_registers(struct walk *w)
 {
 	const cs_x86 *x = &w->insn->detail->x86;
 	const cs_x86_op *to = &x->operands[0], *from = &x->operands[1];
-	int reg = x->op_count && to->type == X86_OP_REG ? x86_general(to->reg) : -1;
+	int reg = x->op_count && to->type == X86_OP_REG ? x86_general(to->reg) : -1, other = -1;
+	bool fixed = false;
 	if (reg < 0 || reg == 4 || !x86_sets(w->insn, reg))
 		return;
-	bool points = false;
-	if (w->insn->id == X86_INS_LEA)
-		points = is_stack(w, from->mem.base);
-	else if (w->insn->id == X86_INS_MOV && from->type == X86_OP_REG)
-		points = is_stack(w, from->reg);
-	else if (w->insn->id == X86_INS_ADD || w->insn->id == X86_INS_SUB || w->insn->id == X86_INS_AND)
-		points = is_stack(w, to->reg);
-	w->stack &= ~X86_BIT(reg);
-	w->stack |= points ? X86_BIT(reg) : 0;
+	if (w->insn->id == X86_INS_LEA) {
+		other = x86_general(from->mem.base);
+		fixed = is_fixed(w, &from->mem);
+	} else if (w->insn->id == X86_INS_MOV && from->type == X86_OP_REG) {
+		other = x86_general(from->reg);
+	} else if (w->insn->id == X86_INS_ADD || w->insn->id == X86_INS_SUB || w->insn->id == X86_INS_AND) {
+		other = reg;
+		fixed =
+		    from->type == X86_OP_REG && x86_general(from->reg) >= 0 && w->fixed >> x86_general(from->reg) & 1;
+	}
+	bool stack = other >= 0 && w->stack >> other & 1;
+	fixed |= other >= 0 && w->fixed >> other & 1;
+	w->stack = (w->stack & ~X86_BIT(reg)) | (stack ? X86_BIT(reg) : 0);
+	w->fixed = (w->fixed & ~X86_BIT(reg)) | (fixed ? X86_BIT(reg) : 0);
 }
 
 /* Bytes that the instruction stores outside of the stack, by moving them there; 0: none. */
@@ -141,59 +148,91 @@ static uint64_t stores(const struct walk *w)
 	}
 }
 
+/* True if the instruction loads from memory that may be of others, and varies. */
+static bool loads(const struct walk *w)
+{
+	const cs_x86_op *from = x86_load(w->insn);
+	if (!from || from->mem.segment == X86_REG_FS || from->mem.segment == X86_REG_GS || is_stack(w, from->mem.base))
+		return false;
+	if (from == w->insn->detail->x86.operands && (from->access & CS_AC_WRITE || stores(w)))
+		return false;
+	return !is_fixed(w, &from->mem);
+}
+
 /* What the paths to the instruction have told, at most. */
 static void meet(struct walk *w)
 {
-	bool any = false;
+	bool any = false, heard = false;
 	uint64_t told = 0;
 	for (unsigned i = 0; i < w->jump_count; i++)
 		if (w->jumps[i].target == w->insn->address) {
 			any = true;
+			heard |= w->jumps[i].heard;
 			told = w->jumps[i].told > told ? w->jumps[i].told : told;
 		}
-	if (w->behind) /* come to by a jump that is not known, if by none of these */
+	if (w->behind) { /* come to by a jump that is not known, if by none of these */
 		w->told = any || !w->again ? told : ANY;
-	else if (told > w->told)
-		w->told = told;
+		w->heard = any || !w->again ? heard : true;
+	} else {
+		w->told = told > w->told ? told : w->told;
+		w->heard |= heard;
+	}
 	w->behind = false;
+}
+
+static void call(struct walk *w, const char *name)
+{
+	w->stack &= ~X86_CALL_CHANGES;
+	w->fixed &= ~X86_CALL_CHANGES;
+	if (name && !strncmp(name, "__tsan_", 7)) {
+		w->told = told_by(name, w->told);
+		/* A write, too: to write a bit field is to read what is beside it. */
+		w->heard |= strncmp(name, "__tsan_func", 11) != 0;
+	} else if (!name || strcmp(name, "__tls_get_addr") != 0) {
+		w->told = 0;
+		w->heard = false;
+	}
 }
 
 /* A call or a jump. False: there are too many. */
 static bool pass_on(struct walk *w, const struct code_target *t)
 {
 	if (!t->jump) {
-		w->told = told_by(t->name, w->told);
-		w->stack &= ~X86_CALL_CHANGES;
+		call(w, t->name);
 		return true;
 	}
 	if (!w->again) {
 		if (w->jump_count == JUMPS_MAX)
 			return false;
-		w->jumps[w->jump_count++] = (struct jump){t->address, w->told};
+		w->jumps[w->jump_count++] = (struct jump){t->address, w->told, w->heard};
 	}
 	w->behind = !t->branches || !t->address;
 	return true;
+}
+
+static void add(struct walk *w)
+{
+	w->out->first = w->out->first ? w->out->first : w->insn->address;
+	w->out->end = w->insn->address + w->insn->size;
 }
 
 static bool step(struct walk *w)
 {
 	struct code_target t;
 	uint64_t n = stores(w);
+	bool passes = code_target(w->code, w->insn->address, w->insn->bytes, w->insn->size, &t);
 	meet(w);
-	if (n && w->told != ANY) {
-		if (n > w->told) {
-			w->out->first = w->out->first ? w->out->first : w->insn->address;
-			w->out->end = w->insn->address + w->insn->size;
-		}
+	if ((n > w->told && w->told != ANY) || (!passes && !w->heard && loads(w)))
+		add(w);
+	if (w->told != ANY)
 		w->told = n > w->told ? 0 : w->told - n;
-	}
-	follow_stack(w);
+	follow_registers(w);
 	w->behind |= w->insn->id == X86_INS_RET;
-	return !code_target(w->code, w->insn->address, w->insn->bytes, w->insn->size, &t) || pass_on(w, &t);
+	return !passes || pass_on(w, &t);
 }
 
 bool bare_find(struct bare_search *s, const struct code *code, const struct code_function *function,
-               struct bare_stores *out)
+               struct bare_accesses *out)
 {
 	struct walk w = {.code = code, .insn = s->insn, .out = out};
 	bool hooked = false;
@@ -205,10 +244,10 @@ bool bare_find(struct bare_search *s, const struct code *code, const struct code
 		uint64_t address = function->start;
 		const uint8_t *p = code_at(code, address, &n);
 		n = function->end - function->start < n ? function->end - function->start : n;
-		*out = (struct bare_stores){0};
+		*out = (struct bare_accesses){0};
 		w.again = round;
-		w.behind = false;
-		w.told = 0;
+		w.behind = w.heard = false;
+		w.told = w.fixed = 0;
 		w.stack = X86_RSP;
 		while (p && cs_disasm_iter(s->capstone, &p, &n, &address, s->insn)) {
 			struct code_target t;

@@ -1,6 +1,6 @@
 /*
- * Stores that an instrumented function makes without a hook: GCC leaves out a memset, or a copy, that it writes out
- * instead of calling the C library.
+ * Accesses that an instrumented function makes without a hook: GCC puts none before a memset, a copy or a comparison of
+ * strings that it writes out instead of calling the C library.
  */
 #ifndef RECORDER_COLLECTOR_BARE_H
 #define RECORDER_COLLECTOR_BARE_H
@@ -10,7 +10,7 @@
 #include <capstone/capstone.h>
 
 /* Instructions of a function that has some: *first is the start of the first, *end the end of the last. */
-struct bare_stores {
+struct bare_accesses {
 	uint64_t first, end;
 };
 
@@ -23,10 +23,8 @@ struct bare_search {
 /* False without memory. */
 bool bare_open(struct bare_search *s);
 void bare_close(struct bare_search *s);
-/* True if the function has bytes of the instructions that such code is made of. Quick. */
-bool bare_may_have(const struct code *code, const struct code_function *function);
 /* False: it has none that is known. */
 bool bare_find(struct bare_search *s, const struct code *code, const struct code_function *function,
-               struct bare_stores *out);
+               struct bare_accesses *out);
 
 #endif

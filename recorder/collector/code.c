@@ -15,7 +15,7 @@ struct opening {
 	struct code *code;
 	Elf *elf;
 	GElf_Addr bias;
-	size_t section_size, function_size, slot_size, handler_size;
+	size_t section_size, function_size, slot_size, handler_size, variable_size;
 	bool failed;
 };
 
@@ -27,6 +27,18 @@ static void add_section(struct opening *o, Elf_Scn *scn, const GElf_Shdr *header
 	if (!o->failed && data && data->d_buf)
 		c->sections[c->section_count++] =
 		    (struct code_section){header->sh_addr + o->bias, data->d_size, data->d_buf};
+}
+
+static void add_variables(struct opening *o, const GElf_Shdr *header, const char *name)
+{
+	struct code *c = o->code;
+	if (!(header->sh_flags & SHF_WRITE) || header->sh_flags & SHF_TLS ||
+	    (strncmp(name, ".data", 5) != 0 && strncmp(name, ".bss", 4) != 0) || !strncmp(name, ".data.rel.ro", 12))
+		return;
+	o->failed |= !vec_reserve(&c->variables, &o->variable_size, c->variable_count + 1, sizeof *c->variables);
+	if (!o->failed)
+		c->variables[c->variable_count++] =
+		    (struct code_section){header->sh_addr + o->bias, header->sh_size, NULL};
 }
 
 static void add_slots(struct opening *o, Elf_Scn *scn, const GElf_Shdr *header)
@@ -227,6 +239,8 @@ bool code_open(struct code *c, const struct debug_image *image)
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(o.elf, scn));) {
 		const char *name =
 		    gelf_getshdr(scn, &header) ? elf_strptr(o.elf, ehdr.e_shstrndx, header.sh_name) : NULL;
+		if (name)
+			add_variables(&o, &header, name);
 		if (name && !strcmp(name, ".eh_frame"))
 			add_frames(&o, scn, &header);
 		Elf_Data *data = name && !strcmp(name, ".gcc_except_table") ? elf_rawdata(scn, NULL) : NULL;
@@ -244,10 +258,19 @@ bool code_open(struct code *c, const struct debug_image *image)
 void code_release(struct code *c)
 {
 	free(c->sections);
+	free(c->variables);
 	free(c->functions);
 	free(c->slots);
 	free(c->handlers);
 	*c = (struct code){0};
+}
+
+bool code_is_variable(const struct code *c, uint64_t address)
+{
+	for (size_t i = 0; i < c->variable_count; i++)
+		if (address - c->variables[i].start < c->variables[i].size)
+			return true;
+	return false;
 }
 
 const uint8_t *code_at(const struct code *c, uint64_t address, size_t *n)

@@ -32,7 +32,8 @@ struct code {
 	struct code_slot *slots;         /* by address */
 	struct code_handler *handlers;   /* by start */
 	struct code_section tables;      /* of the handlers */
-	size_t section_count, function_count, slot_count, handler_count;
+	struct code_section *variables;  /* memory that the program writes, without bytes */
+	size_t section_count, function_count, slot_count, handler_count, variable_count;
 };
 
 /* False without memory, or if the file cannot be read as code of this machine. */
@@ -41,6 +42,8 @@ void code_release(struct code *c);
 
 /* Bytes from an address to the end of its section, *n of them. NULL: no section of code contains it. */
 const uint8_t *code_at(const struct code *c, uint64_t address, size_t *n);
+/* True if the address is of variables, which are no constants and none of the linker's own. */
+bool code_is_variable(const struct code *c, uint64_t address);
 /* Index of the function that covers an address, SIZE_MAX if none does. */
 size_t code_function_at(const struct code *c, uint64_t address);
 

@@ -146,12 +146,12 @@ static void add_call(struct code_search *s, struct flow *f, struct call *call)
 	add_atomic(f, s->insn, !cause->orders_nothing);
 }
 
-/* Stores without a hook count, too. */
+/* Accesses without a hook count, too. */
 static void add_bare(struct code_search *s, struct flow *f, const struct code *code,
                      const struct code_function *function)
 {
-	struct bare_stores bare;
-	if (!bare_may_have(code, function) || !bare_find(&s->bare, code, function, &bare))
+	struct bare_accesses bare;
+	if (!bare_find(&s->bare, code, function, &bare))
 		return;
 	f->first = f->first && f->first < bare.first ? f->first : bare.first;
 	f->last = f->last > bare.end ? f->last : bare.end;
@@ -317,9 +317,8 @@ static void look_at_image(struct code_search *s, size_t image)
 		n = length < n ? length : n;
 		while (p && k < n && !atomic_code_may_begin(p + k, n - k))
 			k++;
-		struct bare_stores bare;
-		if (p && (k < n || (bare_may_have(code, &code->functions[i]) &&
-		                    bare_find(&s->bare, code, &code->functions[i], &bare))))
+		struct bare_accesses bare;
+		if (p && (k < n || bare_find(&s->bare, code, &code->functions[i], &bare)))
 			look(s, image, i);
 	}
 }
