@@ -126,7 +126,8 @@ struct rt_hidden_atomic {
 	uint64_t start, end, from, until;
 	const char *function, *module; /* where the instruction is; NULL: unknown */
 	bool may_lock;                 /* it may take a lock, which a plain store then releases */
-	bool orders_nothing;           /* it has no atomic instruction: it reads and writes, as far as is known */
+	/* It has no atomic instruction: it may all the same read and write memory, or only one of the two. */
+	bool orders_nothing, reads_nothing, writes_nothing;
 };
 
 /*

@@ -32,7 +32,7 @@ struct moment {
 };
 
 struct hidden {
-	struct passages orders, modules;
+	struct passages of[PASSAGES_KINDS];
 	struct moment *releases; /* room for one a thread */
 };
 
@@ -47,7 +47,7 @@ enum rt_status hidden_load(const struct model *m, struct hidden **out, struct rt
 	if (h)
 		h->releases = calloc((size_t)m->thread_count + 1, sizeof *h->releases);
 	enum rt_status status = h && h->releases
-	                            ? passages_load(m, &h->orders, &h->modules, err)
+	                            ? passages_load(m, h->of, err)
 	                            : rt_error_set(err, RT_EMEMORY, "no memory for the passages of hidden atomics");
 	if (status)
 		hidden_free(h);
@@ -60,8 +60,8 @@ void hidden_free(struct hidden *h)
 {
 	if (!h)
 		return;
-	passages_release(&h->orders);
-	passages_release(&h->modules);
+	for (unsigned k = 0; k < PASSAGES_KINDS; k++)
+		passages_release(&h->of[k]);
 	free(h->releases);
 	free(h);
 }
@@ -220,10 +220,13 @@ static const struct rt_hidden_atomic *may_order(const struct query *q, uint32_t 
 static const struct rt_hidden_atomic *between(const struct hidden *h, const struct search_context *c, uint32_t e1,
                                               uint32_t e2, bool recorded)
 {
-	if (!h || !h->orders.threads)
+	if (!h || !h->of[PASSAGES_ORDER].threads)
 		return NULL;
-	struct query q = {
-	    .p = &h->orders, .releases = h->releases, .por = c->por, .hb = &orders[c->hb], .recorded = recorded};
+	struct query q = {.p = &h->of[PASSAGES_ORDER],
+	                  .releases = h->releases,
+	                  .por = c->por,
+	                  .hb = &orders[c->hb],
+	                  .recorded = recorded};
 	if (!(q.order = search_order(c, c->hb)))
 		return NULL;
 	const struct rt_hidden_atomic *a = may_order(&q, e1, e2);
@@ -266,7 +269,7 @@ void hidden_cap(const struct hidden *h, const struct search_context *c, struct a
 		bool fact = a->kind == ANOMALY_DEADLOCK && a->verdict == VERDICT_OBSERVED;
 		const struct rt_hidden_atomic *found = fact ? NULL : hidden_in(h, c, a);
 		if (!found && a->verdict == VERDICT_PROVED)
-			found = unseen_in(&h->modules, a);
+			found = unseen_in(&h->of[PASSAGES_WRITE], &h->of[PASSAGES_READ], a);
 		if (found && !found->function && found->module && module_is_plain(c->m->trace, found->module))
 			anomaly_cap(a, REASON_PLAIN_MODULE, found->module);
 		else if (found && found->orders_nothing)

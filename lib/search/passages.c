@@ -2,6 +2,7 @@
 #include "lib/search/passages.h"
 
 #include "lib/base/free.h"
+#include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
 #include "lib/trace/jumps.h"
@@ -19,6 +20,12 @@ struct frame {
 	bool done;       /* its last event came after the instruction */
 };
 
+/* A word of a module's variables that an event has written. */
+struct written {
+	uint64_t word;
+	UT_hash_handle hh;
+};
+
 /* A thread while the trace is read. */
 struct reading_thread {
 	struct passages_thread *out;
@@ -32,7 +39,9 @@ struct reading_thread {
 struct reading {
 	struct passages *p;
 	struct reading_thread *threads;
-	bool modules, failed;
+	enum passages_kind kind;
+	struct written *written;
+	bool failed;
 };
 
 /*
@@ -158,14 +167,38 @@ static void note(struct reading *r, struct reading_thread *t, const struct rt_ev
 	f->last = e->number;
 }
 
+/* True if the access is of a variable and no event has written it. Notes that this one does, if it does. */
+static bool is_unwritten(struct reading *r, const struct rt_event *e)
+{
+	enum { WORD = 8, WORDS_MAX = 512 };
+	struct rt_variable variable;
+	const struct model *m = r->p->m;
+	bool unwritten = false;
+	if (!module_at(m->trace, e->addr) && !rt_trace_variable(m->trace, e->addr, &variable))
+		return false;
+	uint64_t first = e->addr / WORD, last = (e->addr + (e->arg ? e->arg - 1 : 0)) / WORD;
+	for (uint64_t word = first; word <= last && word - first < WORDS_MAX; word++) {
+		struct written *known;
+		HASH_FIND(hh, r->written, &word, sizeof word, known);
+		unwritten |= !known;
+		if (known || !rt_op_writes(e->op))
+			continue;
+		HASH_MAKE(r->written, word, word, known);
+		r->failed |= !known;
+	}
+	return unwritten;
+}
+
 /* An access of which the model has no event: its number is that of none. */
-static void note_left_out(const struct reading *r, struct reading_thread *t, const struct model_thread *kept,
+static void note_left_out(struct reading *r, struct reading_thread *t, const struct model_thread *kept,
                           const struct rt_event *e)
 {
-	if (!r->modules || !rt_op_is_access(e->op) ||
-	    (t->next < kept->count && r->p->m->events[kept->events[t->next]].number == e->number))
+	if (r->kind != PASSAGES_WRITE || !rt_op_is_access(e->op))
 		return;
-	if (rt_op_reads(e->op))
+	bool unwritten = is_unwritten(r, e);
+	if (t->next < kept->count && r->p->m->events[kept->events[t->next]].number == e->number)
+		return;
+	if (rt_op_reads(e->op) && unwritten)
 		t->out->reads[t->next / 8] |= (uint8_t)(1 << t->next % 8);
 	if (rt_op_writes(e->op))
 		t->out->writes[t->next / 8] |= (uint8_t)(1 << t->next % 8);
@@ -221,39 +254,31 @@ static void finish(struct reading *r)
 		jumps_release(&t->jumps);
 	}
 	free(r->threads);
+	HASH_FREE(r->written);
 }
 
-/* True if what it reads or writes is no event: it is of a module that is not instrumented, or stores without hooks. */
+/* True if what it reads or writes is no event: it is of a module that is not instrumented, or without hooks. */
 static bool is_unseen(const struct model *m, const struct rt_hidden_atomic *a)
 {
 	return a->orders_nothing || (!a->function && a->module && module_is_plain(m->trace, a->module));
 }
 
-static bool begin(struct reading *r, const struct model *m)
+static bool is_of(const struct model *m, const struct rt_hidden_atomic *a, enum passages_kind kind)
+{
+	if (kind == PASSAGES_ORDER)
+		return !a->orders_nothing;
+	return is_unseen(m, a) && !(kind == PASSAGES_READ ? a->reads_nothing : a->writes_nothing);
+}
+
+static bool begin_threads(struct reading *r, const struct model *m)
 {
 	struct passages *p = r->p;
-	size_t n;
-	const struct rt_hidden_atomic *all = rt_trace_hidden_atomics(m->trace, &n);
-	p->m = m;
-	p->atomics = malloc((n + 1) * sizeof *p->atomics);
-	p->plain = calloc(n + 1, sizeof *p->plain);
-	for (size_t i = 0; p->atomics && p->plain && i < n && n < MODEL_NONE; i++) {
-		const struct rt_module *module = module_at(m->trace, all[i].start);
-		if (r->modules ? !is_unseen(m, &all[i]) : all[i].orders_nothing)
-			continue;
-		p->plain[p->atomic_count] = module && module->plain && !is_call(&all[i]);
-		p->atomics[p->atomic_count++] = all[i];
-	}
-	if (!p->atomics || !p->plain)
-		return false;
-	if (!p->atomic_count)
-		return true;
 	p->threads = calloc((size_t)m->thread_count + 1, sizeof *p->threads);
 	r->threads = calloc((size_t)m->thread_count + 1, sizeof *r->threads);
 	bool ok = p->threads && r->threads;
 	for (uint32_t i = 0; ok && i < m->thread_count; i++) {
 		r->threads[i].out = &p->threads[i];
-		if (!r->modules)
+		if (r->kind != PASSAGES_WRITE)
 			continue;
 		p->threads[i].reads = calloc((size_t)m->threads[i].count / 8 + 1, 1);
 		p->threads[i].writes = calloc((size_t)m->threads[i].count / 8 + 1, 1);
@@ -262,28 +287,54 @@ static bool begin(struct reading *r, const struct model *m)
 	return ok;
 }
 
-enum rt_status passages_load(const struct model *m, struct passages *of_orders, struct passages *of_modules,
-                             struct rt_error *err)
+/* False without memory. */
+static bool begin(struct reading *r, const struct model *m)
 {
-	struct reading orders = {.p = of_orders}, modules = {.p = of_modules, .modules = true};
+	struct passages *p = r->p;
+	size_t n;
+	bool any = false;
+	const struct rt_hidden_atomic *all = rt_trace_hidden_atomics(m->trace, &n);
+	p->m = m;
+	p->atomics = malloc((n + 1) * sizeof *p->atomics);
+	p->plain = calloc(n + 1, sizeof *p->plain);
+	for (size_t i = 0; p->atomics && p->plain && i < n && n < MODEL_NONE; i++) {
+		const struct rt_module *module = module_at(m->trace, all[i].start);
+		any |= r->kind != PASSAGES_ORDER && is_unseen(m, &all[i]);
+		if (!is_of(m, &all[i], r->kind))
+			continue;
+		p->plain[p->atomic_count] = module && module->plain && !is_call(&all[i]);
+		p->atomics[p->atomic_count++] = all[i];
+	}
+	if (!p->atomics || !p->plain)
+		return false;
+	return !(any || p->atomic_count) || begin_threads(r, m);
+}
+
+enum rt_status passages_load(const struct model *m, struct passages of[PASSAGES_KINDS], struct rt_error *err)
+{
+	struct reading readings[PASSAGES_KINDS];
 	enum rt_status status = RT_OK;
-	orders.failed = !begin(&orders, m) || !begin(&modules, m);
-	if (!orders.failed && (orders.threads || modules.threads)) {
+	bool any = false, failed = false;
+	for (unsigned k = 0; k < PASSAGES_KINDS; k++) {
+		readings[k] = (struct reading){.p = &of[k], .kind = (enum passages_kind)k};
+		failed |= !begin(&readings[k], m);
+		any |= readings[k].threads != NULL;
+	}
+	if (!failed && any) {
 		struct rt_pass pass;
-		for (struct rt_event *e = rt_pass_first(&pass, m->trace, err); e && !orders.failed && !modules.failed;
-		     e = rt_pass_next(&pass)) {
-			if (e->thread >= m->thread_count)
-				continue;
-			if (orders.threads)
-				take(&orders, e);
-			if (modules.threads)
-				take(&modules, e);
-		}
+		for (struct rt_event *e = rt_pass_first(&pass, m->trace, err); e && !failed; e = rt_pass_next(&pass))
+			for (unsigned k = 0; k < PASSAGES_KINDS && e->thread < m->thread_count; k++) {
+				if (readings[k].threads)
+					take(&readings[k], e);
+				failed |= readings[k].failed;
+			}
 		status = pass.status;
 	}
-	finish(&orders);
-	finish(&modules);
-	if (!status && (orders.failed || modules.failed))
+	for (unsigned k = 0; k < PASSAGES_KINDS; k++) {
+		finish(&readings[k]);
+		failed |= readings[k].failed;
+	}
+	if (!status && failed)
 		status = rt_error_set(err, RT_EMEMORY, "no memory for the passages of code that is not recorded");
 	return status;
 }

@@ -22,8 +22,12 @@ struct passages_thread {
 	uint32_t count, capacity;
 	uint64_t lock_open;   /* of the first one that may take a lock; UINT64_MAX if there is none */
 	uint32_t lock_atomic; /* its atomic */
-	/* By pos, bits: behind the kept event before it the thread read, or wrote, memory of which the model has no
-	 * events, as no other thread accesses it. Only if the passages are of modules. */
+	/*
+	 * By pos, bits, of PASSAGES_WRITE alone: behind the kept event before it the thread accessed memory of which
+	 * the model has no events, as no other thread accesses it. writes: it wrote some. reads: it read a variable of
+	 * a module that no event had written. Memory that has no name comes to a thread by what is recorded, or by a
+	 * passage of its own.
+	 */
 	uint8_t *reads, *writes;
 };
 
@@ -35,12 +39,11 @@ struct passages {
 	struct passages_thread *threads; /* of the model; NULL: there are no atomics */
 };
 
-/*
- * Reads the trace once if it has any: the passages that may order something, and those of modules that are not
- * instrumented. Both must be zeroed; the caller releases them in any case.
- */
-enum rt_status passages_load(const struct model *m, struct passages *of_orders, struct passages *of_modules,
-                             struct rt_error *err);
+/* What the code of the passages may do. The latter two: of uninstrumented modules, and accesses without hooks. */
+enum passages_kind { PASSAGES_ORDER, PASSAGES_WRITE, PASSAGES_READ, PASSAGES_KINDS };
+
+/* Reads the trace once if it has any. All must be zeroed; the caller releases them in any case. */
+enum rt_status passages_load(const struct model *m, struct passages of[PASSAGES_KINDS], struct rt_error *err);
 void passages_release(struct passages *p);
 
 /* pos of the first kept event of a thread with this number or a higher one. */

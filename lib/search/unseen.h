@@ -10,9 +10,10 @@
 
 /*
  * The code that may read or write something else in the anomaly's schedule than in the trace, so that a thread may not
- * come to the anomaly's events; borrowed from the passages. NULL: none may. An anomaly without a schedule, whose
- * verdict needs one, may be of any.
+ * come to the anomaly's events; borrowed from the passages. NULL: none may. An anomaly whose verdict needs a schedule,
+ * and which has none, may be of any.
  */
-const struct rt_hidden_atomic *unseen_in(const struct passages *p, const struct anomaly *a);
+const struct rt_hidden_atomic *unseen_in(const struct passages *writers, const struct passages *readers,
+                                         const struct anomaly *a);
 
 #endif

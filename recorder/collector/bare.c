@@ -210,10 +210,12 @@ static bool pass_on(struct walk *w, const struct code_target *t)
 	return true;
 }
 
-static void add(struct walk *w)
+static void add(struct walk *w, bool stores)
 {
 	w->out->first = w->out->first ? w->out->first : w->insn->address;
 	w->out->end = w->insn->address + w->insn->size;
+	w->out->stores |= stores;
+	w->out->loads |= !stores;
 }
 
 static bool step(struct walk *w)
@@ -222,8 +224,10 @@ static bool step(struct walk *w)
 	uint64_t n = stores(w);
 	bool passes = code_target(w->code, w->insn->address, w->insn->bytes, w->insn->size, &t);
 	meet(w);
-	if ((n > w->told && w->told != ANY) || (!passes && !w->heard && loads(w)))
-		add(w);
+	if (n > w->told && w->told != ANY)
+		add(w, true);
+	if (!passes && !w->heard && loads(w))
+		add(w, false);
 	if (w->told != ANY)
 		w->told = n > w->told ? 0 : w->told - n;
 	follow_registers(w);

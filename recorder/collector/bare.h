@@ -12,6 +12,7 @@
 /* Instructions of a function that has some: *first is the start of the first, *end the end of the last. */
 struct bare_accesses {
 	uint64_t first, end;
+	bool loads, stores;
 };
 
 /* A zeroed struct is empty. */

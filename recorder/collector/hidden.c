@@ -27,8 +27,9 @@ struct found {
 	uint64_t from, until, at;
 	size_t origin; /* index into images: of the image with the instruction `at` */
 	const char *name;
-	bool hooked, may_lock, orders_nothing;
-	bool called; /* its callers were searched for */
+	bool hooked, may_lock;
+	unsigned does; /* HIDDEN_* */
+	bool called;   /* its callers were searched for */
 };
 
 /* A byte sequence that looks like a call of one. */
@@ -78,7 +79,8 @@ struct flow {
 	size_t count, size;
 	size_t cause; /* the first called one, SIZE_MAX: none is */
 	bool hooked;
-	bool may_lock, orders;
+	bool may_lock;
+	unsigned does;  /* HIDDEN_* */
 	bool annotated; /* it declares itself what it orders */
 	bool lost;      /* a jump whose target is unknown, or out of the function and back */
 };
@@ -125,9 +127,9 @@ static void add_target(struct code_search *s, struct flow *f, const struct code 
 	}
 }
 
-static void add_atomic(struct flow *f, const cs_insn *insn, bool orders)
+static void add_atomic(struct flow *f, const cs_insn *insn, unsigned does)
 {
-	f->orders |= orders;
+	f->does |= does;
 	f->may_lock |= atomic_code_may_lock(insn);
 	if (!f->first)
 		f->first = insn->address;
@@ -143,7 +145,7 @@ static void add_call(struct code_search *s, struct flow *f, struct call *call)
 	if (f->cause == SIZE_MAX)
 		f->cause = call->cause;
 	f->may_lock |= cause->may_lock;
-	add_atomic(f, s->insn, !cause->orders_nothing);
+	add_atomic(f, s->insn, cause->does);
 }
 
 /* Accesses without a hook count, too. */
@@ -155,6 +157,7 @@ static void add_bare(struct code_search *s, struct flow *f, const struct code *c
 		return;
 	f->first = f->first && f->first < bare.first ? f->first : bare.first;
 	f->last = f->last > bare.end ? f->last : bare.end;
+	f->does |= (bare.loads ? HIDDEN_READS : 0) | (bare.stores ? HIDDEN_WRITES : 0);
 }
 
 /* Disassembles a function. s->calls: its calls; those of functions without hooks count as atomic. */
@@ -171,7 +174,7 @@ static struct flow read_function(struct code_search *s, const struct code *code,
 	while (cs_disasm_iter(s->capstone, &p, &n, &address, s->insn)) {
 		/* A load fence beside a reading of the clock belongs to that alone. */
 		if (fence.size && !atomic_code_reads_clock(s->insn))
-			add_atomic(&f, &fence, true);
+			add_atomic(&f, &fence, HIDDEN_ALL);
 		fence.size = 0;
 		while (next < s->call_count && s->calls[next].address < s->insn->address)
 			next++;
@@ -180,14 +183,14 @@ static struct flow read_function(struct code_search *s, const struct code *code,
 		if (s->insn->id == X86_INS_LFENCE && !clock)
 			fence = *s->insn;
 		else if (atomic_code_is(s->insn) && s->insn->id != X86_INS_LFENCE)
-			add_atomic(&f, s->insn, true);
+			add_atomic(&f, s->insn, HIDDEN_ALL);
 		clock = atomic_code_reads_clock(s->insn);
 		f.may_lock |= s->insn->id == X86_INS_PAUSE;
 		f.annotated |= is_annotation(code_slot_read(code, s->insn->address, s->insn->bytes, s->insn->size));
 		add_target(s, &f, code, function, s->insn);
 	}
 	if (fence.size)
-		add_atomic(&f, &fence, true);
+		add_atomic(&f, &fence, HIDDEN_ALL);
 	add_bare(s, &f, code, function);
 	return f;
 }
@@ -249,7 +252,7 @@ static void add_found(struct code_search *s, const struct found *found)
 	if (known) {
 		known->from = found->from < known->from ? found->from : known->from;
 		known->may_lock |= found->may_lock;
-		known->orders_nothing &= found->orders_nothing;
+		known->does |= found->does;
 		known->until = found->until > known->until ? found->until : known->until;
 		return;
 	}
@@ -289,7 +292,7 @@ static bool look(struct code_search *s, size_t image, size_t function)
 	                      .name = here->name,
 	                      .hooked = f.hooked,
 	                      .may_lock = f.may_lock,
-	                      .orders_nothing = !f.orders};
+	                      .does = f.does};
 	if (f.first && !f.annotated && (f.hooked || !is_runtime(here->name))) {
 		size_t whole = whole_function(code, function);
 		find_window(&f, here, &found.from, &found.until);
@@ -364,7 +367,7 @@ static void look_at_function(struct code_search *s, size_t image, size_t functio
 			                                   .until = pc,
 			                                   .at = to->at,
 			                                   .may_lock = to->may_lock,
-			                                   .orders_nothing = to->orders_nothing,
+			                                   .does = to->does,
 			                                   .function = to->name,
 			                                   .image = &s->debug->images[to->origin]});
 	}
@@ -486,7 +489,7 @@ static void open_opaque(struct code_search *s, size_t image)
 		                             .function = i,
 		                             .at = code->functions[i].start,
 		                             .origin = image,
-		                             .orders_nothing = s->quiet[image]});
+		                             .does = s->quiet[image] ? HIDDEN_READS | HIDDEN_WRITES : HIDDEN_ALL});
 }
 
 /* The code of an opaque module, as one. */
@@ -505,7 +508,7 @@ static void add_opaque(struct code_search *s, size_t image)
 		                                   .from = start,
 		                                   .until = end,
 		                                   .at = start,
-		                                   .orders_nothing = s->quiet[image],
+		                                   .does = s->quiet[image] ? HIDDEN_READS | HIDDEN_WRITES : HIDDEN_ALL,
 		                                   .image = &s->debug->images[image]});
 }
 
@@ -539,7 +542,7 @@ static void add_all_out(struct code_search *s)
 			                                   .until = f->until,
 			                                   .at = f->at,
 			                                   .may_lock = f->may_lock,
-			                                   .orders_nothing = f->orders_nothing,
+			                                   .does = f->does,
 			                                   .function = f->name,
 			                                   .image = &s->debug->images[f->origin]});
 	}

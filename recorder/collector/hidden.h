@@ -8,10 +8,14 @@
 #include "recorder/collector/debug.h"
 #include "tracefmt/trace.h"
 
+/* What code that leaves no events may do. */
+enum { HIDDEN_ORDERS = 1, HIDDEN_READS = 2, HIDDEN_WRITES = 4, HIDDEN_ALL = 7 };
+
 /* One function, or one call of one; see struct rt_hidden_atomic. */
 struct hidden_atomic {
 	uint64_t start, end, from, until;
-	bool may_lock, orders_nothing;
+	bool may_lock;
+	unsigned does;        /* HIDDEN_* */
 	uint64_t at;          /* address of the instruction */
 	const char *function; /* symbol of the function in which it is, NULL: unknown; lives as long as the debug
 	                         information */

@@ -313,9 +313,11 @@ static enum rt_status write_atomics(struct resolver *r, struct rt_writer *w, str
 		                                  .function = atomic_name(r, item),
 		                                  .module = item->image->base,
 		                                  .may_lock = item->may_lock,
-		                                  .orders_nothing = item->orders_nothing};
+		                                  .orders_nothing = !(item->does & HIDDEN_ORDERS),
+		                                  .reads_nothing = !(item->does & HIDDEN_READS),
+		                                  .writes_nothing = !(item->does & HIDDEN_WRITES)};
 		status = rt_writer_hidden_atomic(w, &hidden, err);
-		if (!item->image->instrumented || item->orders_nothing) /* `analyze` names it */
+		if (!item->image->instrumented || !(item->does & HIDDEN_ORDERS)) /* `analyze` names it */
 			continue;
 		const char *name = hidden.function ? hidden.function : hidden.module;
 		size_t k = 0;

@@ -194,10 +194,12 @@ static json_t *hidden_atomics(const struct rt_trace *trace)
 	const struct rt_hidden_atomic *a = rt_trace_hidden_atomics(trace, &n);
 	json_t *array = json_array();
 	for (size_t i = 0; array && i < n; i++)
-		array = append(array, json_pack("{so,so,so,so,so,so,sb,sb}", "function", text(a[i].function), "module",
-		                                text(a[i].module), "start", hex(a[i].start), "end", hex(a[i].end),
-		                                "from", hex(a[i].from), "until", hex(a[i].until), "may_lock",
-		                                a[i].may_lock, "orders_nothing", a[i].orders_nothing));
+		array =
+		    append(array, json_pack("{so,so,so,so,so,so,sb,sb,sb,sb}", "function", text(a[i].function),
+		                            "module", text(a[i].module), "start", hex(a[i].start), "end", hex(a[i].end),
+		                            "from", hex(a[i].from), "until", hex(a[i].until), "may_lock", a[i].may_lock,
+		                            "orders_nothing", a[i].orders_nothing, "reads_nothing", a[i].reads_nothing,
+		                            "writes_nothing", a[i].writes_nothing));
 	return array;
 }
 

@@ -154,6 +154,8 @@ static enum rt_status parse_atomic(struct jsonl_parser *p, const json_t *value, 
 	a->end = a->from = a->until = a->start;
 	a->may_lock = json_is_true(jsonl_get(value, "may_lock"));
 	a->orders_nothing = json_is_true(jsonl_get(value, "orders_nothing"));
+	a->reads_nothing = json_is_true(jsonl_get(value, "reads_nothing"));
+	a->writes_nothing = json_is_true(jsonl_get(value, "writes_nothing"));
 	if ((status = jsonl_number(p, value, "end", UINT64_MAX, &a->end)) ||
 	    (status = jsonl_number(p, value, "from", UINT64_MAX, &a->from)) ||
 	    (status = jsonl_number(p, value, "until", UINT64_MAX, &a->until)) ||

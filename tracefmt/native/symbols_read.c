@@ -247,6 +247,8 @@ static void parse_atomics(struct rt_symbols *s, struct rt_cursor *c)
 		uint64_t bits = rt_cursor_varint(c);
 		a->may_lock = bits & 1;
 		a->orders_nothing = bits & 2;
+		a->reads_nothing = bits & 4;
+		a->writes_nothing = bits & 8;
 	}
 }
 

@@ -194,7 +194,8 @@ bool rt_symbol_table_hidden_atomic(struct rt_symbol_table *t, const struct rt_hi
 	rt_bytes_varint(b, a->until - a->start);
 	rt_bytes_varint(b, intern(t, a->function));
 	rt_bytes_varint(b, intern(t, a->module));
-	rt_bytes_varint(b, (a->may_lock ? 1 : 0) | (a->orders_nothing ? 2 : 0));
+	rt_bytes_varint(b, (a->may_lock ? 1 : 0) | (a->orders_nothing ? 2 : 0) | (a->reads_nothing ? 4 : 0) |
+	                       (a->writes_nothing ? 8 : 0));
 	return entry_end(t, &t->atomics);
 }
 
