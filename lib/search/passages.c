@@ -295,7 +295,7 @@ static bool begin(struct reading *r, const struct model *m)
 	bool any = false;
 	const struct rt_hidden_atomic *all = rt_trace_hidden_atomics(m->trace, &n);
 	p->m = m;
-	p->atomics = malloc((n + 1) * sizeof *p->atomics);
+	p->atomics = calloc(n + 1, sizeof *p->atomics);
 	p->plain = calloc(n + 1, sizeof *p->plain);
 	for (size_t i = 0; p->atomics && p->plain && i < n && n < MODEL_NONE; i++) {
 		const struct rt_module *module = module_at(m->trace, all[i].start);

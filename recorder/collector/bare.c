@@ -148,15 +148,38 @@ static uint64_t stores(const struct walk *w)
 	}
 }
 
-/* True if the instruction loads from memory that may be of others, and varies. */
-static bool loads(const struct walk *w)
+/* True of instructions that a comparison of memory is made of. What is passed by value is loaded by others. */
+static bool may_compare(const cs_insn *insn, const cs_x86_op *from)
+{
+	switch (insn->id) {
+	case X86_INS_CMP:
+	case X86_INS_SUB:
+	case X86_INS_XOR:
+	case X86_INS_MOVDQU:
+	case X86_INS_MOVDQA:
+	case X86_INS_MOVUPS:
+	case X86_INS_PCMPEQB:
+	case X86_INS_PXOR:
+	case X86_INS_VMOVDQU:
+	case X86_INS_VPCMPEQB:
+		return true;
+	case X86_INS_MOVZX:
+	case X86_INS_MOVSX:
+		return from->size <= 2;
+	default:
+		return false;
+	}
+}
+
+/* True if the instruction compares memory that may be of others, and varies. */
+static bool compares(const struct walk *w)
 {
 	const cs_x86_op *from = x86_load(w->insn);
 	if (!from || from->mem.segment == X86_REG_FS || from->mem.segment == X86_REG_GS || is_stack(w, from->mem.base))
 		return false;
 	if (from == w->insn->detail->x86.operands && (from->access & CS_AC_WRITE || stores(w)))
 		return false;
-	return !is_fixed(w, &from->mem);
+	return may_compare(w->insn, from) && !is_fixed(w, &from->mem);
 }
 
 /* What the paths to the instruction have told, at most. */
@@ -226,7 +249,7 @@ static bool step(struct walk *w)
 	meet(w);
 	if (n > w->told && w->told != ANY)
 		add(w, true);
-	if (!passes && !w->heard && loads(w))
+	if (!passes && !w->heard && compares(w))
 		add(w, false);
 	if (w->told != ANY)
 		w->told = n > w->told ? 0 : w->told - n;
