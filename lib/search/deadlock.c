@@ -13,7 +13,9 @@
  *
  * Threads that do wait for one another when the trace ends (stuck.h) are observed.
  *
- * Cycles are looked for by length, short ones first, up to LENGTH_MAX threads and LIMIT_CYCLE_STEPS steps a length.
+ * Cycles are looked for by length, short ones first, up to LENGTH_MAX threads and LIMIT_CYCLE_STEPS steps a length. One
+ * of more than SHORT_MAX threads is a deadlock of its own only if none of them wants what one has that is not the next:
+ * else some of its threads are a shorter cycle.
  */
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
@@ -24,7 +26,7 @@
 
 /* Tuples of acquires that are looked at: of all cycles of a length; of a cycle in any case, so that each has instances.
  */
-enum { LENGTH_MAX = 6, TUPLES_MAX = 1 << 20, TUPLES_LEAST = 256 };
+enum { LENGTH_MAX = ANOMALY_EVENTS_MAX, SHORT_MAX = 6, TUPLES_MAX = 1 << 20, TUPLES_LEAST = 256 };
 enum { INSTANCES_MAX = 32, INSTANCES_PER_CYCLE = 16, INSTANCES_PER_EVENT = 2 };
 
 struct group_key {
@@ -42,7 +44,9 @@ struct lock_group {
 
 /* By the number of threads. */
 #define CYCLE(length) [length] = {.name = "cycle-" #length, .kind = ANOMALY_DEADLOCK, .count = length}
-static const struct pattern cycles[LENGTH_MAX + 1] = {CYCLE(2), CYCLE(3), CYCLE(4), CYCLE(5), CYCLE(6)};
+static const struct pattern cycles[LENGTH_MAX + 1] = {CYCLE(2),  CYCLE(3),  CYCLE(4),  CYCLE(5),  CYCLE(6),
+                                                      CYCLE(7),  CYCLE(8),  CYCLE(9),  CYCLE(10), CYCLE(11),
+                                                      CYCLE(12), CYCLE(13), CYCLE(14), CYCLE(15), CYCLE(16)};
 
 struct deadlock_finder {
 	const struct search_context *context;
@@ -54,7 +58,7 @@ struct deadlock_finder {
 	uint32_t *holders, *holders_first; /* group indices by lock held; by lock: where they begin */
 	struct resources resources;
 	uint64_t steps;
-	bool failed;
+	bool failed, cut; /* cut: by LIMIT_CYCLE_STEPS */
 	/* The cycle at hand. */
 	struct lock_group *path[LENGTH_MAX];
 	uint32_t length;
@@ -368,6 +372,19 @@ static bool may_meet(const struct deadlock_finder *s, const struct lock_group *a
 	return !all_before(s, a, b) && !all_before(s, b, a);
 }
 
+/* True if the group wants what one of the path has, or has what one wants, where the cycle does not lead from the one
+ * to the other: it leads from the path's last one to the group, and from that to the first one if it is the last. */
+static bool has_chord(const struct deadlock_finder *s, const struct lock_group *g, uint32_t depth)
+{
+	bool last = depth + 1 == s->length, any = false;
+	for (uint32_t k = 0; k < depth && !any; k++) {
+		const struct lock_group *p = s->path[k];
+		any = (k + 1 < depth && holds_against(s, g, p->key.lock, p->shared)) ||
+		      (!(last && !k) && holds_against(s, p, g->key.lock, g->shared));
+	}
+	return any;
+}
+
 /* Extends the path, whose first group has the lowest index, to cycles of the present length. */
 static void extend(struct deadlock_finder *s, uint32_t start, uint32_t depth)
 {
@@ -377,12 +394,13 @@ static void extend(struct deadlock_finder *s, uint32_t start, uint32_t depth)
 		struct lock_group *g = s->groups[s->holders[i]];
 		if (s->steps++ >= s->context->lazy->limits->of[LIMIT_CYCLE_STEPS]) {
 			limits_reach(s->context->lazy->limits, LIMIT_CYCLE_STEPS, true);
+			s->cut = true;
 			return;
 		}
 		bool fits = s->holders[i] > start && holds_against(s, g, lock, end->shared);
 		for (uint32_t k = 0; k < depth && fits; k++)
 			fits = may_meet(s, s->path[k], g);
-		if (!fits)
+		if (!fits || (s->length > SHORT_MAX && has_chord(s, g, depth)))
 			continue;
 		s->path[depth] = g;
 		if (depth + 1 < s->length)
@@ -421,7 +439,7 @@ enum rt_status deadlock_search(const struct search_context *c, struct anomaly_li
 				g->count++;
 		}
 	s.failed = s.failed || !trim(&s) || !list_groups(&s);
-	for (s.length = 2; s.length <= LENGTH_MAX && !s.failed && !s.found.failed; s.length++) {
+	for (s.length = 2; s.length <= (s.cut ? SHORT_MAX : LENGTH_MAX) && !s.failed && !s.found.failed; s.length++) {
 		s.steps = 0;
 		s.tuples_left = TUPLES_MAX;
 		for (uint32_t i = 0; i < s.group_count; i++) {

@@ -72,6 +72,44 @@ START_TEST(a_cycle_of_three_threads_is_one_deadlock)
 }
 END_TEST
 
+/* Each of the threads takes its own lock and the next one's. short_cut: a later thread holds the first one's lock, too,
+ * so that those from it on are a cycle. */
+static void ring(struct fixture *f, uint32_t threads, uint32_t short_cut)
+{
+	struct step steps[STEPS_MAX] = {0};
+	size_t n = 0;
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct step all[] = {
+		    ACQ(i, 1),     ACQ(i, i + 1), ACQ(i, (i + 1) % threads + 1), REL(i, (i + 1) % threads + 1),
+		    REL(i, i + 1), REL(i, 1)};
+		for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+			if ((k && k < 5) || (short_cut && i == short_cut))
+				steps[n++] = all[k];
+	}
+	fixture_init(f, steps, n, false);
+}
+
+START_TEST(a_ring_of_many_threads_is_one_deadlock)
+{
+	struct fixture f;
+	ring(&f, 16, 0);
+	ck_assert_uint_eq(f.a->anomalies.count, 1);
+	ck_assert_int_eq(first_of(&f)->verdict, VERDICT_PROVED);
+	ck_assert_str_eq(first_of(&f)->pattern, "cycle-16");
+	fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_long_cycle_that_contains_a_short_one_is_none)
+{
+	struct fixture f;
+	ring(&f, 8, 3);
+	ck_assert_uint_eq(f.a->anomalies.count, 1);
+	ck_assert_str_eq(first_of(&f)->pattern, "cycle-5");
+	fixture_release(&f);
+}
+END_TEST
+
 START_TEST(one_thread_alone_does_not_deadlock)
 {
 	struct fixture f;
@@ -294,6 +332,8 @@ SUITE(deadlock)
 	tcase_add_loop_test(c, every_deadlock_of_the_golden_traces_is_proved_and_nothing_else, 0, 2);
 	tcase_add_test(c, two_threads_that_lock_in_opposite_orders_may_deadlock);
 	tcase_add_test(c, a_cycle_of_three_threads_is_one_deadlock);
+	tcase_add_test(c, a_ring_of_many_threads_is_one_deadlock);
+	tcase_add_test(c, a_long_cycle_that_contains_a_short_one_is_none);
 	tcase_add_test(c, one_thread_alone_does_not_deadlock);
 	tcase_add_test(c, a_guard_lock_prevents_a_deadlock);
 	tcase_add_test(c, a_guard_held_by_readers_prevents_nothing);
