@@ -159,6 +159,9 @@ static bool pass(struct cp *c)
 	memset(c->h, 0, m->thread_count * sizeof *c->h);
 	memset(c->k, 0, m->thread_count * sizeof *c->k);
 	memset(c->locks, 0, m->object_count * sizeof *c->locks);
+	/* Of a section that has not ended (two may overlap in a trace that is not well formed) the last pass's is of no
+	 * use: those clocks are gone. */
+	memset(c->release_h, 0, c->sections->count * sizeof *c->release_h);
 	memset(c->out->begin, 0, m->thread_count * sizeof *c->out->begin);
 	memset(c->out->segments, 0xff, m->segment_count * sizeof *c->out->segments);
 	struct section_walk *w = section_walk_create(m, c->sections);

@@ -256,6 +256,22 @@ START_TEST(a_writer_comes_after_every_reader_that_it_conflicts_with)
 }
 END_TEST
 
+/* Two threads have one lock at once, as in a trace that is not well formed: by rule (b) the one section comes before
+ * the other, but it has not ended when that begins. */
+START_TEST(a_section_that_has_not_ended_orders_nothing)
+{
+	struct rt_event events[] = {ACQ(0, 1),      ACQ(1, 1),  ACQ(0, 3),    WRITE(0, X),   REL(0, 3),
+	                            ACQ(1, 3),      READ(1, X), REL(1, 3),    REL(1, 1),     ACQ(2, 4),
+	                            WRITE(2, FLAG), REL(2, 4),  ACQ(0, 4),    READ(0, FLAG), REL(0, 4),
+	                            WRITE(0, FLAG), REL(0, 1),  READ(1, FLAG)};
+	static const char *const names[] = {"cp", "wcp"};
+	for (int i = 0; i < 2; i++) {
+		ck_assert(!unordered(events, sizeof events / sizeof *events, names[i], 4, 7));
+		ck_assert(unordered(events, sizeof events / sizeof *events, names[i], 16, 18));
+	}
+}
+END_TEST
+
 START_TEST(a_common_lock_excludes_only_in_excluding_modes)
 {
 	ck_assert(!UNORDERED("hybrid", 2, 5, ACQ(0, 1), WRITE(0, X), REL(0, 1), ACQ(1, 1), WRITE(1, X), REL(1, 1)));
@@ -340,6 +356,7 @@ SUITE(order)
 	tcase_add_test(c, a_semaphore_used_as_a_lock_orders_its_users);
 	tcase_add_test(c, a_semaphore_is_made_before_it_is_used);
 	tcase_add_test(c, a_writer_comes_after_every_reader_that_it_conflicts_with);
+	tcase_add_test(c, a_section_that_has_not_ended_orders_nothing);
 	tcase_add_test(c, a_common_lock_excludes_only_in_excluding_modes);
 	tcase_add_test(c, eraser_lets_one_thread_initialise_and_all_read);
 	tcase_add_test(c, shb_drops_what_follows_from_another_race);
