@@ -33,6 +33,7 @@ struct walk {
 	unsigned jump_count;
 	bool again;  /* the jumps are known */
 	bool behind; /* the instruction before this one does not lead here */
+	bool hooked; /* a hook was called */
 	struct bare_accesses *out;
 };
 
@@ -208,6 +209,7 @@ static void call(struct walk *w, const char *name)
 	w->stack &= ~X86_CALL_CHANGES;
 	w->fixed &= ~X86_CALL_CHANGES;
 	if (name && !strncmp(name, "__tsan_", 7)) {
+		w->hooked = true;
 		w->told = told_by(name, w->told);
 		/* A write, too: to write a bit field is to read what is beside it. */
 		w->heard |= strncmp(name, "__tsan_func", 11) != 0;
@@ -262,7 +264,6 @@ bool bare_find(struct bare_search *s, const struct code *code, const struct code
                struct bare_accesses *out)
 {
 	struct walk w = {.code = code, .insn = s->insn, .out = out};
-	bool hooked = false;
 	out->first = 1;
 	/* At first jumps from behind are not known, and tell of nothing: what is bare all the same is seen then, too.
 	 */
@@ -276,13 +277,9 @@ bool bare_find(struct bare_search *s, const struct code *code, const struct code
 		w.behind = w.heard = false;
 		w.told = w.fixed = 0;
 		w.stack = X86_RSP;
-		while (p && cs_disasm_iter(s->capstone, &p, &n, &address, s->insn)) {
-			struct code_target t;
-			hooked |= code_target(code, s->insn->address, s->insn->bytes, s->insn->size, &t) && t.name &&
-			          !strncmp(t.name, "__tsan_", 7);
+		while (p && cs_disasm_iter(s->capstone, &p, &n, &address, s->insn))
 			if (!step(&w))
 				return false;
-		}
 	}
-	return hooked && out->first;
+	return w.hooked && out->first;
 }

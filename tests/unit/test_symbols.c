@@ -76,8 +76,9 @@ END_TEST
 
 START_TEST(hidden_atomics_read_back_by_address)
 {
-	static const struct rt_hidden_atomic given[] = {{0x4100, 0x4180, 0x4120, 0x4130, "fetch", "app", true},
-	                                                {0x4050, 0x4050, 0x4050, 0x4050, NULL, NULL, false}};
+	static const struct rt_hidden_atomic given[] = {
+	    {0x4100, 0x4180, 0x4120, 0x4130, "fetch", "app", true, false, false, true},
+	    {0x4050, 0x4050, 0x4050, 0x4050, NULL, NULL, false, true, true, false}};
 	struct rt_symbol_table *t = rt_symbol_table_create();
 	struct rt_bytes block = {0};
 	struct rt_symbols *s;
@@ -98,6 +99,8 @@ START_TEST(hidden_atomics_read_back_by_address)
 	ck_assert_str_eq(a[1].function, "fetch");
 	ck_assert_str_eq(a[1].module, "app");
 	ck_assert(a[1].may_lock && !a[0].may_lock);
+	ck_assert(!a[1].orders_nothing && !a[1].reads_nothing && a[1].writes_nothing);
+	ck_assert(a[0].orders_nothing && a[0].reads_nothing && !a[0].writes_nothing);
 	rt_symbols_free(s);
 	for (size_t k = 7; k + BEHIND_ATOMICS < block.len; k++) /* cut in the table, not behind it */
 		if (rt_symbols_parse(block.data, k, &s) == RT_OK) {
