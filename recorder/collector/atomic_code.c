@@ -60,7 +60,8 @@ static bool has_lock(const cs_insn *insn)
 	return false;
 }
 
-bool atomic_code_is(const cs_insn *insn)
+/* Fences count. */
+static bool is_atomic(const cs_insn *insn)
 {
 	switch (insn->id) {
 	case X86_INS_XCHG:
@@ -72,6 +73,12 @@ bool atomic_code_is(const cs_insn *insn)
 	default:
 		return has_lock(insn);
 	}
+}
+
+bool atomic_code_orders(const struct code *code, const cs_insn *insn)
+{
+	return is_atomic(insn) && insn->id != X86_INS_LFENCE &&
+	       !code_counts(code, insn->address, insn->bytes, insn->size);
 }
 
 bool atomic_code_reads_clock(const cs_insn *insn)
@@ -105,7 +112,7 @@ bool atomic_code_in(csh capstone, cs_insn *insn, const struct code *code, const 
 	if (!p || k == n)
 		return false;
 	while (cs_disasm_iter(capstone, &p, &n, &address, insn))
-		if (atomic_code_is(insn) && insn->id != X86_INS_LFENCE)
+		if (atomic_code_orders(code, insn))
 			return true;
 	return false;
 }

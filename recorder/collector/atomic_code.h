@@ -11,12 +11,13 @@
 
 /* True if one may begin at the n bytes, or have its opcode there. */
 bool atomic_code_may_begin(const uint8_t *p, size_t n);
-/* True if it is one; fences count. */
-bool atomic_code_is(const cs_insn *insn);
+/* True if it is one that may order something. A load fence, which orders loads of its own thread, is none, and neither
+ * is what the compiler counts for a profile. */
+bool atomic_code_orders(const struct code *code, const cs_insn *insn);
 bool atomic_code_reads_clock(const cs_insn *insn);
 /* Locks are taken by exchanging, comparing or setting a bit, or are waited for. */
 bool atomic_code_may_lock(const cs_insn *insn);
-/* True if a function has one. A load fence, which orders loads of its own thread, is none. Overwrites insn. */
+/* True if a function has one that may order something. Overwrites insn. */
 bool atomic_code_in(csh capstone, cs_insn *insn, const struct code *code, const struct code_function *function);
 
 #endif

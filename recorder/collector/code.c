@@ -15,7 +15,7 @@ struct opening {
 	struct code *code;
 	Elf *elf;
 	GElf_Addr bias;
-	size_t section_size, function_size, slot_size, handler_size, variable_size;
+	size_t section_size, function_size, slot_size, handler_size, variable_size, counter_size;
 	bool failed;
 };
 
@@ -77,6 +77,16 @@ static void add_function(struct opening *o, uint64_t start, uint64_t end, const 
 		c->functions[c->function_count++] = (struct code_function){start, end, name, local};
 }
 
+static void add_counters(struct opening *o, uint64_t start, uint64_t size, const char *name)
+{
+	struct code *c = o->code;
+	if (strncmp(name, "__gcov", 6) != 0 || name[6] < '0' || name[6] > '9')
+		return;
+	o->failed |= !vec_reserve(&c->counters, &o->counter_size, c->counter_count + 1, sizeof *c->counters);
+	if (!o->failed)
+		c->counters[c->counter_count++] = (struct code_section){start, size, NULL};
+}
+
 static void add_symbols(struct opening *o, Dwfl_Module *module)
 {
 	int n = dwfl_module_getsymtab(module);
@@ -85,6 +95,8 @@ static void add_symbols(struct opening *o, Dwfl_Module *module)
 		GElf_Addr address;
 		const char *name = dwfl_module_getsym_info(module, i, &symbol, &address, NULL, NULL, NULL);
 		int type = GELF_ST_TYPE(symbol.st_info);
+		if (name && type == STT_OBJECT && symbol.st_shndx != SHN_UNDEF)
+			add_counters(o, address, symbol.st_size, name);
 		if (name && *name && symbol.st_shndx != SHN_UNDEF &&
 		    (type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC))
 			add_function(o, address, address + symbol.st_size, name,
@@ -173,6 +185,12 @@ static int by_slot(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
+static int by_section(const void *a, const void *b)
+{
+	const struct code_section *x = a, *y = b;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
 static int by_handler(const void *a, const void *b)
 {
 	const struct code_handler *x = a, *y = b;
@@ -251,6 +269,8 @@ bool code_open(struct code *c, const struct debug_image *image)
 		qsort(c->slots, c->slot_count, sizeof *c->slots, by_slot);
 	if (c->handler_count)
 		qsort(c->handlers, c->handler_count, sizeof *c->handlers, by_handler);
+	if (c->counter_count)
+		qsort(c->counters, c->counter_count, sizeof *c->counters, by_section);
 	tidy_functions(c);
 	return !o.failed;
 }
@@ -259,6 +279,7 @@ void code_release(struct code *c)
 {
 	free(c->sections);
 	free(c->variables);
+	free(c->counters);
 	free(c->functions);
 	free(c->slots);
 	free(c->handlers);
@@ -332,6 +353,24 @@ const char *code_slot_read(const struct code *c, uint64_t address, const uint8_t
 	for (size_t behind = 4; behind < 6 && behind < n && !name; behind++)
 		name = slot_name(c, relative(bytes + n - behind, address + n));
 	return name;
+}
+
+static bool is_counter(const struct code *c, uint64_t address)
+{
+	size_t low = lower_bound(middle, 0, c->counter_count, c->counters[middle].start <= address);
+	return low && address - c->counters[low - 1].start < c->counters[low - 1].size;
+}
+
+/* The byte before the distance says that it counts from the instruction's end; behind it is a number of 0, 1 or 4
+ * bytes. */
+bool code_counts(const struct code *c, uint64_t address, const uint8_t *bytes, size_t n)
+{
+	static const size_t behind[] = {4, 5, 8};
+	for (size_t i = 0; i < sizeof behind / sizeof *behind && behind[i] < n; i++)
+		if ((bytes[n - behind[i] - 1] & 0xc7) == 0x05 &&
+		    is_counter(c, relative(bytes + n - behind[i], address + n)))
+			return true;
+	return false;
 }
 
 bool code_target(const struct code *c, uint64_t address, const uint8_t *bytes, size_t n, struct code_target *target)

@@ -33,7 +33,8 @@ struct code {
 	struct code_handler *handlers;   /* by start */
 	struct code_section tables;      /* of the handlers */
 	struct code_section *variables;  /* memory that the program writes, without bytes */
-	size_t section_count, function_count, slot_count, handler_count, variable_count;
+	struct code_section *counters;   /* by start: what GCC counts for --coverage and profiles, without bytes */
+	size_t section_count, function_count, slot_count, handler_count, variable_count, counter_count;
 };
 
 /* False without memory, or if the file cannot be read as code of this machine. */
@@ -53,6 +54,9 @@ bool code_pad(const struct code *c, uint64_t call, uint64_t *pad);
 
 /* The function of any module whose address an instruction of n bytes reads from a slot; NULL: it reads none. */
 const char *code_slot_read(const struct code *c, uint64_t address, const uint8_t *bytes, size_t n);
+
+/* True if the instruction of n bytes accesses a counter of the compiler's own at a fixed place. */
+bool code_counts(const struct code *c, uint64_t address, const uint8_t *bytes, size_t n);
 
 /* The target of a call or jump instruction. */
 struct code_target {

@@ -182,7 +182,7 @@ static struct flow read_function(struct code_search *s, const struct code *code,
 			add_call(s, &f, &s->calls[next]);
 		if (s->insn->id == X86_INS_LFENCE && !clock)
 			fence = *s->insn;
-		else if (atomic_code_is(s->insn) && s->insn->id != X86_INS_LFENCE)
+		else if (atomic_code_orders(code, s->insn))
 			add_atomic(&f, s->insn, HIDDEN_ALL);
 		clock = atomic_code_reads_clock(s->insn);
 		f.may_lock |= s->insn->id == X86_INS_PAUSE;
@@ -221,7 +221,7 @@ static bool is_runtime(const char *name)
 {
 	static const char *const prefixes[] = {
 	    "_Unwind_", "__register_frame", "__deregister_frame", "__cxa_", "__gxx_", "__cpu_indicator_init", "__libc_",
-	    "__gcc_"};
+	    "__gcc_",   "__gcov_",          "__llvm_profile_",    "lprof"};
 	for (size_t i = 0; name && i < sizeof prefixes / sizeof *prefixes; i++)
 		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
 			return true;

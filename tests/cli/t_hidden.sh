@@ -140,7 +140,7 @@ for file in t.zst t.zst.*; do
 done
 [ $seen = 3 ] || wrong "$seen of three processes have atomic instructions"
 
-# ---- Fences that wait for the clock, and what is no instruction, are none ----
+# ---- Fences that wait for the clock, what is no instruction, and what GCC counts for --coverage are none ----
 cat >clean.c <<'EOF'
 #include <pthread.h>
 #include <stdio.h>
@@ -167,12 +167,14 @@ int main(void)
 	return pthread_join(t, 0);
 }
 EOF
-$build -O1 clean.c -o clean || exit 1
-rm -f t.zst.*
-"$racetrace" record -o t.zst ./clean 2>err || wrong "clean: $(cat err)"
-[ ! -s err ] || wrong "clean: $(cat err)"
-"$racetrace" analyze --format json t.zst >report.json
-[ "$(verdicts report.json)" = '["observed"]' ] || [ "$(verdicts report.json)" = '["observed","predicted"]' ] || wrong "clean: $(verdicts report.json)"
+for more in '' --coverage; do
+	$build -O1 $more clean.c -o clean || exit 1
+	rm -f t.zst.*
+	"$racetrace" record -o t.zst ./clean 2>err || wrong "clean $more: $(cat err)"
+	[ ! -s err ] || wrong "clean $more: $(cat err)"
+	"$racetrace" analyze --format json t.zst >report.json
+	[ "$(verdicts report.json)" = '["observed"]' ] || [ "$(verdicts report.json)" = '["observed","predicted"]' ] || wrong "clean $more: $(verdicts report.json)"
+done
 
 # ---- A library that is not instrumented keeps an order by calls, and by what it calls ----
 cat >box.c <<'EOF'
