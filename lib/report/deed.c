@@ -163,6 +163,15 @@ bool deed_is_vtable(const struct report *r, const struct anomaly *a)
 	return false;
 }
 
+bool deed_is_profile(const struct report *r, const struct anomaly *a)
+{
+	static const char prefix[] = "__gcov";
+	struct subject s;
+	bool of_one = a->kind == ANOMALY_RACE || a->kind == ANOMALY_ATOMICITY;
+	return of_one && subject_of(r, a, &s) && !strncmp(s.name, prefix, sizeof prefix - 1) &&
+	       s.name[sizeof prefix - 1] >= '0' && s.name[sizeof prefix - 1] <= '9';
+}
+
 bool deed_waits(const struct report *r, const struct finding *f, uint32_t e)
 {
 	enum { FEW = 2 }; /* writes of a flag */

@@ -32,6 +32,9 @@ bool deed_names_members(const struct report *r, const struct anomaly *a, char na
 bool deed_waits(const struct report *r, const struct finding *f, uint32_t e);
 /* True if it is a race with the write of an object's vtable pointer: the object is made, or destroyed. */
 bool deed_is_vtable(const struct report *r, const struct anomaly *a);
+/* True if it is about what GCC counts for --coverage and profiles, which is not exact without
+ * -fprofile-update=atomic. */
+bool deed_is_profile(const struct report *r, const struct anomaly *a);
 /* True if what is allocated at the place is a FILE of the C library's, by its source line. */
 bool deed_is_stream(const struct report *r, const struct place *allocated);
 /* The number of the descriptor that the event is a call on; -1: it is not. */

@@ -307,6 +307,7 @@ enum mend {
 	MEND_HAND_OVER,
 	MEND_LIFE,
 	MEND_VTABLE,
+	MEND_PROFILE,
 	MEND_ONCE,
 	MEND_MEMBERS,
 	MEND_HANDLER,
@@ -334,6 +335,8 @@ static enum mend mend_of(const struct race *x)
 		return MEND_LIFE;
 	if (deed_is_vtable(r, x->a))
 		return MEND_VTABLE;
+	if (deed_is_profile(r, x->a))
+		return MEND_PROFILE;
 	if (is_double_checked(x))
 		return MEND_ONCE;
 	if (x->apart && f->lacking == 2)
@@ -381,6 +384,7 @@ static const char make_private[] = "give each thread its own (`private`, or decl
 static const char *const mends[] = {
     [MEND_HAND_OVER] = "hand the pointer over by release and acquire, or under a lock",
     [MEND_VTABLE] = make_live,
+    [MEND_PROFILE] = "a counter of the compiler's, not of the program: build with -fprofile-update=atomic",
     [MEND_ONCE] = make_once,
     [MEND_MEMBERS] = "guard both by one lock, or give each bytes of its own (`: 0` between bit-fields)",
     [MEND_HANDLER] = make_free,

@@ -1,6 +1,7 @@
 /* Levels; see level.h. */
 #include "lib/report/level.h"
 
+#include "lib/report/deed.h"
 #include "lib/report/place.h"
 
 const char *finding_level_name(enum finding_level level)
@@ -144,7 +145,7 @@ enum finding_level finding_level_of(const struct report *r, struct guards *g, co
 {
 	bool sequence = a->kind == ANOMALY_ATOMICITY || a->kind == ANOMALY_ASV;
 	enum region_kind region = sequence ? region_of(r, g, a) : REGION_UNIT;
-	if (a->verdict < VERDICT_PREDICTED || region == REGION_NOTHING)
+	if (a->verdict < VERDICT_PREDICTED || region == REGION_NOTHING || deed_is_profile(r, a))
 		return LEVEL_NOTE;
 	if (a->verdict == VERDICT_PREDICTED && is_unlikely(r, a, region))
 		return LEVEL_NOTE;

@@ -33,6 +33,28 @@ for sample in manager set; do
 	grep -q '^  used by ' "$tmp/out" && ! grep -qE 'reach(es)? (the|each)' "$tmp/out" || { echo "$sample: $(cat "$tmp/out")"; fail=1; }
 done
 
+# What GCC counts for --coverage is not the program's.
+cat >"$tmp/counted.c" <<'EOF'
+#include <pthread.h>
+static void *f(void *unused)
+{
+	return unused;
+}
+int main(void)
+{
+	pthread_t t[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], 0, f, 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+EOF
+(cd "$tmp" && gcc -g -O1 -fsanitize=thread --coverage -fprofile-update=single -Wno-tsan counted.c -o counted -pthread &&
+	"$racetrace" record -o counted.zst ./counted) || { echo "cannot record counted"; fail=1; }
+analyze 0 "$tmp/counted.zst"
+is counted '.summary.race.observed > 0 and all(.findings[]; .level == "note" and (.fix | test("-fprofile-update=atomic")))'
+
 # Sections of a counter's lock that another lock spans, as where the first reader keeps writers out: no unit of work, as the second one reads anew.
 printf '%s\n' 'A|fork(B)|1' 'A|acq(m)|2' 'A|r(x)|3' 'A|w(x)|4' 'A|acq(k)|5' 'A|rel(m)|6' 'B|acq(m)|2' 'B|r(x)|3' 'B|w(x)|4' 'B|rel(m)|7' 'A|acq(m)|8' 'A|r(x)|9' \
 	'A|w(x)|10' 'A|rel(k)|11' 'A|rel(m)|12' 'B|acq(m)|8' 'B|r(x)|9' 'B|w(x)|10' 'B|rel(m)|12' >"$tmp/spanned.std"
