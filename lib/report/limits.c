@@ -33,6 +33,7 @@ static bool applies(const struct analysis *a, enum limit limit)
 	case LIMIT_ACCESS_PAIRS:
 	case LIMIT_SEARCH_STEPS:
 	case LIMIT_CYCLE_STEPS:
+	case LIMIT_CYCLE_THREADS:
 	case LIMIT_SCHEDULE_STEPS:
 	case LIMIT_LISTED_ANOMALIES:
 	case LIMIT_LISTED_CALLS:

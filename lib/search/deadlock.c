@@ -15,7 +15,8 @@
  *
  * Cycles are looked for by length, short ones first, up to LENGTH_MAX threads and LIMIT_CYCLE_STEPS steps a length. One
  * of more than SHORT_MAX threads is a deadlock of its own only if none of them wants what one has that is not the next:
- * else some of its threads are a shorter cycle.
+ * else some of its threads are a shorter cycle. A last pass looks whether there is a longer one, so that the report can
+ * say that it lacks some (LIMIT_CYCLE_THREADS).
  */
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
@@ -24,9 +25,11 @@
 #include "lib/search/resources.h"
 #include "lib/search/stuck.h"
 
+#include <assert.h>
+
 /* Tuples of acquires that are looked at: of all cycles of a length; of a cycle in any case, so that each has instances.
  */
-enum { LENGTH_MAX = ANOMALY_EVENTS_MAX, SHORT_MAX = 6, TUPLES_MAX = 1 << 20, TUPLES_LEAST = 256 };
+enum { LENGTH_MAX = LIMIT_CYCLE_THREADS_MAX, SHORT_MAX = 6, TUPLES_MAX = 1 << 20, TUPLES_LEAST = 256 };
 enum { INSTANCES_MAX = 32, INSTANCES_PER_CYCLE = 16, INSTANCES_PER_EVENT = 2 };
 
 struct group_key {
@@ -41,6 +44,10 @@ struct lock_group {
 	uint32_t first, count; /* members: search.members[first .. first + count), in trace order */
 	UT_hash_handle hh;
 };
+
+/* As the length of a cycle: any of more threads than are predicted. A path of PATH_MAX groups counts as one. */
+enum { LONGER = LENGTH_MAX + 1, PATH_MAX = 256 };
+static_assert(LENGTH_MAX <= ANOMALY_EVENTS_MAX, "an anomaly has an event of each thread");
 
 /* By the number of threads. */
 #define CYCLE(length) [length] = {.name = "cycle-" #length, .kind = ANOMALY_DEADLOCK, .count = length}
@@ -58,9 +65,9 @@ struct deadlock_finder {
 	uint32_t *holders, *holders_first; /* group indices by lock held; by lock: where they begin */
 	struct resources resources;
 	uint64_t steps;
-	bool failed, cut; /* cut: by LIMIT_CYCLE_STEPS */
+	bool failed, cut; /* cut: by LIMIT_CYCLE_STEPS, or at the first longer cycle */
 	/* The cycle at hand. */
-	struct lock_group *path[LENGTH_MAX];
+	struct lock_group *path[PATH_MAX];
 	uint32_t length;
 	uint32_t tuple[LENGTH_MAX];
 	struct found *deadlock;
@@ -376,13 +383,40 @@ static bool may_meet(const struct deadlock_finder *s, const struct lock_group *a
  * to the other: it leads from the path's last one to the group, and from that to the first one if it is the last. */
 static bool has_chord(const struct deadlock_finder *s, const struct lock_group *g, uint32_t depth)
 {
-	bool last = depth + 1 == s->length, any = false;
+	bool last = depth + 1 == s->length || s->length == LONGER, any = false;
 	for (uint32_t k = 0; k < depth && !any; k++) {
 		const struct lock_group *p = s->path[k];
 		any = (k + 1 < depth && holds_against(s, g, p->key.lock, p->shared)) ||
 		      (!(last && !k) && holds_against(s, p, g->key.lock, g->shared));
 	}
 	return any;
+}
+
+/* False: no more cycles of the length are looked for. A longer path takes more, as all of it is looked at. */
+static bool step(struct deadlock_finder *s, uint32_t depth)
+{
+	s->steps += s->length == LONGER ? depth : 1;
+	if (s->steps <= s->context->lazy->limits->of[LIMIT_CYCLE_STEPS])
+		return true;
+	limits_reach(s->context->lazy->limits, LIMIT_CYCLE_STEPS, true);
+	s->cut = true;
+	return false;
+}
+
+/* True if the path, with this last group, is to be extended further; if it is a cycle, that is added or noted. */
+static bool goes_on(struct deadlock_finder *s, uint32_t count)
+{
+	const struct lock_group *last = s->path[count - 1];
+	if (count < s->length && s->length != LONGER)
+		return true;
+	bool closed = holds_against(s, s->path[0], last->key.lock, last->shared);
+	if (s->length != LONGER && closed)
+		add_cycle(s);
+	if (s->length == LONGER && (closed || count == PATH_MAX) && count > LENGTH_MAX) {
+		limits_reach(s->context->lazy->limits, LIMIT_CYCLE_THREADS, true);
+		s->cut = true;
+	}
+	return s->length == LONGER && !closed && count < PATH_MAX;
 }
 
 /* Extends the path, whose first group has the lowest index, to cycles of the present length. */
@@ -392,21 +426,16 @@ static void extend(struct deadlock_finder *s, uint32_t start, uint32_t depth)
 	uint32_t lock = end->key.lock;
 	for (uint32_t i = s->holders_first[lock]; i < s->holders_first[lock + 1] && !s->found.failed; i++) {
 		struct lock_group *g = s->groups[s->holders[i]];
-		if (s->steps++ >= s->context->lazy->limits->of[LIMIT_CYCLE_STEPS]) {
-			limits_reach(s->context->lazy->limits, LIMIT_CYCLE_STEPS, true);
-			s->cut = true;
+		if ((s->length == LONGER && s->cut) || !step(s, depth))
 			return;
-		}
 		bool fits = s->holders[i] > start && holds_against(s, g, lock, end->shared);
 		for (uint32_t k = 0; k < depth && fits; k++)
 			fits = may_meet(s, s->path[k], g);
 		if (!fits || (s->length > SHORT_MAX && has_chord(s, g, depth)))
 			continue;
 		s->path[depth] = g;
-		if (depth + 1 < s->length)
+		if (goes_on(s, depth + 1))
 			extend(s, start, depth + 1);
-		else if (holds_against(s, s->path[0], g->key.lock, g->shared))
-			add_cycle(s);
 	}
 }
 
@@ -439,7 +468,7 @@ enum rt_status deadlock_search(const struct search_context *c, struct anomaly_li
 				g->count++;
 		}
 	s.failed = s.failed || !trim(&s) || !list_groups(&s);
-	for (s.length = 2; s.length <= (s.cut ? SHORT_MAX : LENGTH_MAX) && !s.failed && !s.found.failed; s.length++) {
+	for (s.length = 2; s.length <= (s.cut ? SHORT_MAX : LONGER) && !s.failed && !s.found.failed; s.length++) {
 		s.steps = 0;
 		s.tuples_left = TUPLES_MAX;
 		for (uint32_t i = 0; i < s.group_count; i++) {

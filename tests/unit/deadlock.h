@@ -22,7 +22,7 @@ struct step {
 	uint8_t flags;
 };
 
-enum { A = 1, B, C, D, G, COND, STEPS_MAX = 64 };
+enum { A = 1, B, C, D, G, COND, STEPS_MAX = 72 };
 
 struct fixture {
 	struct memory_trace memory;
