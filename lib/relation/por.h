@@ -42,14 +42,22 @@ static inline uint32_t segment_order_before_own(const struct segment_order *o, u
 		return clock_get(&o->clocks, o->begin[own], thread);
 	return segment_order_horizon(o, m->threads[own].events[pos - 1], thread);
 }
-/*
- * The same for events of another thread and an access that may race. The edges of an acquiring atomic itself are left
- * out, as it may read another write at the place where it races.
- */
+/* The clock of the events of other threads before an access that may race. The edges of an acquiring atomic itself are
+ * left out, as it may read another write at the place where it races. */
+static inline uint32_t segment_order_race_clock(const struct segment_order *o, uint32_t e)
+{
+	const struct model *m = o->m;
+	uint32_t own = model_thread_of(m, e), pos = m->events[e].pos;
+	if (!rt_op_is_atomic(model_op(m, e)))
+		return o->segments[m->events[e].segment];
+	return pos ? o->segments[m->events[m->threads[own].events[pos - 1]].segment] : o->begin[own];
+}
+/* The number of a thread's events that come before an access that may race, by that clock. */
 static inline uint32_t segment_order_race_horizon(const struct segment_order *o, uint32_t e, uint32_t thread)
 {
-	bool own = rt_op_is_atomic(model_op(o->m, e));
-	return own ? segment_order_before_own(o, e, thread) : segment_order_horizon(o, e, thread);
+	if (model_thread_of(o->m, e) == thread)
+		return o->m->events[e].pos + (rt_op_is_atomic(model_op(o->m, e)) ? 0 : 1);
+	return clock_get(&o->clocks, segment_order_race_clock(o, e), thread);
 }
 /* The same for events of another thread and one that waits there: what ends the wait has not occurred. Of a wait for a
  * condition only the mutex is waited for, unless it is to be signalled (segment_order_before_own). */

@@ -36,6 +36,17 @@ struct region_pair {
 	uint32_t class;
 };
 
+/* A member of a class, with what POR says of it: each sweep reads members one after the other, and the events
+ * themselves are all over the memory. */
+struct member {
+	uint32_t event, pos;
+	uint32_t clock; /* POR's, as for segment_order_race_horizon */
+	uint32_t needs; /* what it needs: a clock of search_needs; MODEL_NONE: not looked up yet */
+};
+struct member_pair {
+	struct member e1, e3;
+};
+
 struct atomicity_finder {
 	const struct search_context *context;
 	const struct model *m;
@@ -54,8 +65,9 @@ struct atomicity_finder {
 	struct classes locals, remotes;
 	struct classes local_families, remote_families; /* of each, the classes at the same sites */
 	struct classes local_locks, remote_locks;       /* the different ones */
-	uint32_t *e1s, *e3s, *e2s;                      /* members of the classes */
-	uint32_t e1_capacity, e3_capacity, e2_capacity;
+	struct member_pair *local_members;
+	struct member *remote_members;
+	uint32_t local_capacity, remote_capacity;
 	uint32_t *class_of; /* by access of the cell */
 	uint32_t class_capacity;
 	bool failed;
@@ -130,16 +142,20 @@ static void make_pairs(struct atomicity_finder *s)
 	}
 }
 
+static struct member member_of(const struct atomicity_finder *s, uint32_t e)
+{
+	return (struct member){e, s->m->events[e].pos, segment_order_race_clock(s->por, e), MODEL_NONE};
+}
+
 static bool group_pairs(struct atomicity_finder *s)
 {
-	if (!vec_reserve(&s->e1s, &s->e1_capacity, s->pair_count, sizeof *s->e1s) ||
-	    !vec_reserve(&s->e3s, &s->e3_capacity, s->pair_count, sizeof *s->e3s))
+	if (!vec_reserve(&s->local_members, &s->local_capacity, s->pair_count, sizeof *s->local_members))
 		return false;
 	classes_place(&s->locals);
 	for (uint32_t i = 0; i < s->pair_count; i++) {
 		struct class *k = &s->locals.items[s->pairs[i].class];
-		s->e1s[k->first + k->count] = s->pairs[i].e1;
-		s->e3s[k->first + k->count++] = s->pairs[i].e3;
+		s->local_members[k->first + k->count++] =
+		    (struct member_pair){member_of(s, s->pairs[i].e1), member_of(s, s->pairs[i].e3)};
 	}
 	return true;
 }
@@ -150,7 +166,7 @@ static bool group_accesses(struct atomicity_finder *s)
 	uint32_t n = m->cells[s->cell].count;
 	const uint32_t *events = &m->cell_events[m->cells[s->cell].first];
 	if (!vec_reserve(&s->class_of, &s->class_capacity, n, sizeof *s->class_of) ||
-	    !vec_reserve(&s->e2s, &s->e2_capacity, n, sizeof *s->e2s))
+	    !vec_reserve(&s->remote_members, &s->remote_capacity, n, sizeof *s->remote_members))
 		return false;
 	classes_clear(&s->remotes);
 	for (uint32_t i = 0; i < n; i++) {
@@ -168,7 +184,7 @@ static bool group_accesses(struct atomicity_finder *s)
 	classes_place(&s->remotes);
 	for (uint32_t i = 0; i < n; i++) {
 		struct class *k = &s->remotes.items[s->class_of[i]];
-		s->e2s[k->first + k->count++] = events[i];
+		s->remote_members[k->first + k->count++] = member_of(s, events[i]);
 	}
 	return true;
 }
@@ -197,6 +213,7 @@ struct pair_window {
 	uint32_t low, high;     /* those that POR orders neither before e1 nor after e3 */
 	uint32_t forced, after; /* those that it orders after e1 and before e3 */
 	uint32_t next;          /* the first one after e1 in the trace */
+	uint32_t from, to;      /* those that neither e1 nor e3 rules out by what is needed, when last asked */
 };
 
 static uint32_t window_size(const struct pair_window *w)
@@ -207,27 +224,27 @@ static uint32_t window_size(const struct pair_window *w)
 	return w->high - w->low - (from < to ? to - from : 0);
 }
 
-static uint32_t horizon(const struct atomicity_finder *s, uint32_t e, uint32_t thread)
+/* Number of events of another thread that POR orders before the member. */
+static uint32_t horizon(const struct atomicity_finder *s, const struct member *x, uint32_t thread)
 {
-	return segment_order_race_horizon(s->por, e, thread);
+	return clock_get(&s->por->clocks, x->clock, thread);
 }
 
-static void move_window(const struct atomicity_finder *s, struct pair_window *w, uint32_t e1, uint32_t e3,
-                        const struct class *remote)
+static void move_window(const struct atomicity_finder *s, struct pair_window *w, const struct member_pair *pair,
+                        uint32_t thread, const struct class *remote)
 {
-	const struct model *m = s->m;
-	const uint32_t *e2s = &s->e2s[remote->first];
-	uint32_t n = remote->count, thread = model_thread_of(m, e1), other = remote->key[REMOTE_THREAD];
-	uint32_t begin = horizon(s, e1, other), end = horizon(s, e3, other);
-	while (w->low < n && m->events[e2s[w->low]].pos < begin)
+	const struct member *e2s = &s->remote_members[remote->first];
+	uint32_t n = remote->count, other = remote->key[REMOTE_THREAD];
+	uint32_t begin = horizon(s, &pair->e1, other), end = horizon(s, &pair->e3, other);
+	while (w->low < n && e2s[w->low].pos < begin)
 		w->low++;
-	while (w->high < n && horizon(s, e2s[w->high], thread) <= m->events[e3].pos)
+	while (w->high < n && horizon(s, &e2s[w->high], thread) <= pair->e3.pos)
 		w->high++;
-	while (w->next < n && e2s[w->next] < e1)
+	while (w->next < n && e2s[w->next].event < pair->e1.event)
 		w->next++;
-	while (w->forced < n && horizon(s, e2s[w->forced], thread) <= m->events[e1].pos)
+	while (w->forced < n && horizon(s, &e2s[w->forced], thread) <= pair->e1.pos)
 		w->forced++;
-	while (w->after < n && m->events[e2s[w->after]].pos < end)
+	while (w->after < n && e2s[w->after].pos < end)
 		w->after++;
 }
 
@@ -236,80 +253,104 @@ static bool in_window(const struct pair_window *w, uint32_t i)
 	return i >= w->low && i < w->high && !(i >= w->forced && i < w->after);
 }
 
-static void offer(struct atomicity_finder *s, struct found *f, uint32_t e1, uint32_t e2, uint32_t e3)
+static void offer(struct atomicity_finder *s, struct found *f, const struct member_pair *pair, const struct member *x)
 {
+	uint32_t e1 = pair->e1.event, e2 = x->event, e3 = pair->e3.event;
 	if (steps_take(&s->steps, 1))
 		found_offer(&s->found, f, (uint32_t[]){e1, e2, e3}, s->exact && e1 < e2 && e2 < e3);
 }
 
+/* The number of events of another thread that must have occurred before the member. */
+static uint32_t needed(const struct trf *needs, struct member *x, uint32_t thread)
+{
+	if (x->needs == MODEL_NONE)
+		x->needs = trf_clock_before(needs, x->event);
+	return clock_get(&needs->clocks, x->needs, thread);
+}
+
 /*
  * Of the accesses of the window from *from to *to, leaves those that neither e1 nor e3 rules out: what e1 needs is a
- * prefix of the class, and those that need e3 are its end. Returns the number of those that it leaves out.
+ * prefix of the class, and those that need e3 are its end. Both only grow from pair to pair. Returns the number of
+ * those that it leaves out.
  */
-static uint32_t leave_possible(const struct atomicity_finder *s, const struct pair_window *w, uint32_t e1, uint32_t e3,
-                               const uint32_t *e2s, uint32_t *from, uint32_t *to)
+static uint32_t leave_possible(const struct atomicity_finder *s, struct pair_window *w, const struct class *local,
+                               const struct class *remote, struct member_pair *pair, uint32_t *from, uint32_t *to)
 {
-	const struct model *m = s->m;
 	const struct trf *needs = search_needs(s->context);
-	uint32_t pos = m->events[e3].pos, thread = model_thread_of(m, e1), other = model_thread_of(m, e2s[w->low]);
+	struct member *e2s = &s->remote_members[remote->first];
 	if (!needs)
 		return 0;
-	uint32_t before = clock_get(&needs->clocks, trf_clock_before(needs, e1), other);
-	*from = lower_bound(i, *from, *to, m->events[e2s[i]].pos < before);
-	*to = lower_bound(i, *from, *to, clock_get(&needs->clocks, trf_clock_before(needs, e2s[i]), thread) <= pos);
+	uint32_t before = needed(needs, &pair->e1, remote->key[REMOTE_THREAD]);
+	while (w->from < remote->count && e2s[w->from].pos < before)
+		w->from++;
+	while (w->to < remote->count && needed(needs, &e2s[w->to], local->key[LOCAL_THREAD]) <= pair->e3.pos)
+		w->to++;
 	struct pair_window left = *w;
-	left.low = *from;
-	left.high = *to;
+	left.low = *from = w->from > w->low ? w->from : w->low;
+	left.high = *to = w->to < w->high ? w->to : w->high;
 	return window_size(w) - window_size(&left);
 }
 
 /* Offers the accesses of the window that are nearest to the pair in the trace, and the window's ends; then all of them,
  * as long as all may be kept. Where they are too many to be examined, those that are ruled out are
  * counted at once. */
-static void offer_some(struct atomicity_finder *s, struct found *f, const struct pair_window *w, uint32_t e1,
-                       uint32_t e3, const uint32_t *e2s)
+static void offer_some(struct atomicity_finder *s, struct found *f, struct pair_window *w, const struct class *local,
+                       const struct class *remote, struct member_pair *pair)
 {
 	const uint32_t at[] = {w->next, w->next - 1, w->after, w->high - 1, w->low};
+	const struct member *e2s = &s->remote_members[remote->first];
 	uint32_t from = w->low, to = w->high;
 	if (found_only_counts(f))
-		found_exclude(&s->found, f, leave_possible(s, w, e1, e3, e2s, &from, &to));
+		found_exclude(&s->found, f, leave_possible(s, w, local, remote, pair, &from, &to));
 	for (size_t i = 0; i < sizeof at / sizeof *at; i++)
 		if (at[i] >= from && at[i] < to && in_window(w, at[i]))
-			offer(s, f, e1, e2s[at[i]], e3);
+			offer(s, f, pair, &e2s[at[i]]);
 	for (uint32_t i = from; i < to && s->steps.given && !found_full(&s->found, f); i++)
 		if (in_window(w, i))
-			offer(s, f, e1, e2s[i], e3);
+			offer(s, f, pair, &e2s[i]);
+}
+
+/* Lists each instance of the pair. */
+static void list_window(struct atomicity_finder *s, const struct pattern *p, const struct pair_window *w,
+                        const struct member_pair *pair, const struct member *e2s)
+{
+	uint32_t e1 = pair->e1.event, e3 = pair->e3.event;
+	for (uint32_t j = w->low; j < w->high; j++) {
+		uint32_t e2 = e2s[j].event;
+		if (in_window(w, j))
+			found_every(&s->found, p, (uint32_t[]){e1, e2, e3},
+			            s->exact && e1 < e2 && e2 < e3 ? FOUND_OBSERVED : FOUND_POSSIBLE);
+	}
 }
 
 /* Counts and offers the instances of a class of pairs and one of accesses; *entry is the anomaly's once it has one. */
 static void sweep(struct atomicity_finder *s, const struct class *local, const struct class *remote,
                   const struct pattern *p, struct found **entry)
 {
-	const uint32_t *e1s = &s->e1s[local->first], *e3s = &s->e3s[local->first], *e2s = &s->e2s[remote->first];
+	struct member_pair *pairs = &s->local_members[local->first];
+	const struct member *e2s = &s->remote_members[remote->first];
 	struct pair_window w = {0};
 	bool observed = false;
 	for (uint32_t i = 0; i < local->count && !s->found.failed; i++) {
-		move_window(s, &w, e1s[i], e3s[i], remote);
+		struct member_pair *pair = &pairs[i];
+		move_window(s, &w, pair, local->key[LOCAL_THREAD], remote);
 		if (w.low == remote->count)
 			break;
 		uint32_t size = window_size(&w);
 		if (!size)
 			continue;
 		if (s->context->every) {
-			for (uint32_t j = w.low; j < w.high; j++)
-				if (in_window(&w, j))
-					found_every(&s->found, p, (uint32_t[]){e1s[i], e2s[j], e3s[i]},
-					            s->exact && e1s[i] < e2s[j] && e2s[j] < e3s[i] ? FOUND_OBSERVED
-					                                                           : FOUND_POSSIBLE);
+			list_window(s, p, &w, pair, e2s);
 			continue;
 		}
 		struct found *f = *entry;
-		if (!f && !(f = *entry = found_entry(&s->found, p, (uint32_t[]){e1s[i], e2s[w.low], e3s[i]})))
+		if (!f && !(f = *entry = found_entry(&s->found, p,
+		                                     (uint32_t[]){pair->e1.event, e2s[w.low].event, pair->e3.event})))
 			return;
 		found_count(f, size);
-		bool occurred = s->exact && in_window(&w, w.next) && e2s[w.next] < e3s[i];
+		bool occurred = s->exact && in_window(&w, w.next) && e2s[w.next].event < pair->e3.event;
 		if (!(i & (i - 1)) || i + 1 == local->count || !found_full(&s->found, f) || (occurred && !observed))
-			offer_some(s, f, &w, e1s[i], e3s[i], e2s);
+			offer_some(s, f, &w, local, remote, pair);
 		observed |= occurred;
 	}
 }
@@ -407,7 +448,7 @@ static void release(struct atomicity_finder *s)
 	classes_release(&s->remote_families);
 	classes_release(&s->local_locks);
 	classes_release(&s->remote_locks);
-	free_all(s->last, s->last_cell, s->pairs, s->before, s->e1s, s->e3s, s->e2s, s->class_of);
+	free_all(s->last, s->last_cell, s->pairs, s->before, s->local_members, s->remote_members, s->class_of);
 }
 
 enum rt_status atomicity_search(const struct search_context *c, struct anomaly_list *list, struct rt_error *err)
