@@ -48,6 +48,51 @@ static bool is_wanted(const struct choosing *c, const struct report_entry *e)
 	return c->o->verdicts >> e->anomaly->verdict & 1 && may_be_shown(c->r, e->anomaly);
 }
 
+/* How soon an entry's turn comes. */
+struct turn {
+	size_t entry;
+	enum verdict verdict;
+	enum finding_level level;
+	size_t round; /* how many of its finding come before it */
+};
+
+static int by_turn(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+	if (x->verdict != y->verdict)
+		return x->verdict > y->verdict ? -1 : 1;
+	if (x->level != y->level)
+		return x->level > y->level ? -1 : 1;
+	if (x->round != y->round)
+		return x->round < y->round ? -1 : 1;
+	return x->entry < y->entry ? -1 : 1;
+}
+
+/* Time may not suffice for all: the likelier findings come first, and each has one tried before any has two. */
+static bool take_turns(struct choosing *c)
+{
+	const struct findings *all = c->r->findings;
+	struct turn *turns = calloc(c->r->count + 1, sizeof *turns);
+	size_t n = 0;
+	if (!turns)
+		return false;
+	for (size_t i = 0; i < c->r->count; i++)
+		turns[i] = (struct turn){.entry = i, .verdict = c->r->entries[i].anomaly->verdict, .level = LEVEL_NOTE};
+	for (size_t i = 0; i < all->count; i++)
+		for (size_t k = 0; k < all->items[i].entry_count; k++) {
+			turns[all->items[i].entries[k]].level = all->items[i].level;
+			turns[all->items[i].entries[k]].round = k;
+		}
+	for (size_t i = 0; i < c->r->count; i++)
+		if (is_wanted(c, &c->r->entries[i]))
+			turns[n++] = turns[i];
+	qsort(turns, n, sizeof *turns, by_turn);
+	for (; c->count < n; c->count++)
+		c->entries[c->count] = turns[c->count].entry;
+	free(turns);
+	return true;
+}
+
 static uint64_t mix(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -70,12 +115,8 @@ static enum rt_status choose(struct choosing *c, struct rt_error *err)
 	const struct report *r = c->r;
 	const char *path = rt_trace_info(r->analysis->trace)->path;
 	c->entries = calloc(r->count + 1, sizeof *c->entries);
-	if (!c->entries)
+	if (!c->entries || !take_turns(c))
 		return rt_error_set(err, RT_EMEMORY, "no memory to replay a report");
-	for (int v = VERDICTS; v-- > 0;)
-		for (size_t i = 0; i < r->count; i++)
-			if ((int)r->entries[i].anomaly->verdict == v && is_wanted(c, &r->entries[i]))
-				c->entries[c->count++] = i;
 	if (c->o->sample && c->o->sample < c->count)
 		take_sample(c);
 	if (c->o->finding && !c->count)

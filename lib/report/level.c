@@ -3,6 +3,7 @@
 
 #include "lib/report/deed.h"
 #include "lib/report/place.h"
+#include "lib/trace/own_code.h"
 
 const char *finding_level_name(enum finding_level level)
 {
@@ -119,6 +120,18 @@ static bool has_atomic(const struct report *r, const struct anomaly *a)
 	return any;
 }
 
+/* True if no function of the program's own is active at one of the accesses: a library does it by itself. */
+static bool is_of_library(const struct report *r, const struct anomaly *a)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < a->event_count; i++) {
+		const struct description *d = report_event(r, a->events[i]);
+		struct place place = place_of(r, a->events[i]);
+		any |= d && !d->stack_cut && place.frame && frame_is_library(place.frame);
+	}
+	return any;
+}
+
 /* True of a predicted one that hardly is a bug of its own. */
 static bool is_unlikely(const struct report *r, const struct anomaly *a, enum region_kind region)
 {
@@ -129,9 +142,12 @@ static bool is_unlikely(const struct report *r, const struct anomaly *a, enum re
 	 */
 	if (reasons_has(&a->reasons, REASON_MACHINE_CODE) && has_atomic(r, a))
 		return true;
-	/* What the trace does not have may order it, and the program did not take its schedules either. */
+	/* What the trace does not have may order it: and the library orders its own, or the program did not take its
+	 * schedules either. */
 	bool unseen = reasons_has(&a->reasons, REASON_PLAIN_MODULE) || reasons_has(&a->reasons, REASON_HIDDEN_ATOMIC) ||
 	              reasons_has(&a->reasons, REASON_BARE_ACCESS);
+	if (unseen && is_of_library(r, a))
+		return true;
 	if (unseen && a->replay && (a->replay->kind == OUTCOME_DIVERGED || a->replay->kind == OUTCOME_STUCK))
 		return true;
 	/*

@@ -276,6 +276,18 @@ for how in atomic locked semaphore; do
 	done
 done
 
+# ---- What a library's own headers do, in a thread of the library, the library has ordered in all likelihood: a note ----
+mkdir -p include/c++
+printf 'int data;\nvoid work(void) { data++; }\n' >include/c++/work.h
+cp box.c include/c++ && gcc -g -O1 -fPIC -shared -DLOCKED=0 include/c++/box.c -o libbox.so -pthread || exit 1
+sed -i 's|^int data, other;$|#ifdef HEADER\n#include "include/c++/work.h"\n#else\nint data;|; s|^static void work.*|&\n#endif|' boxes.c
+for header in -UHEADER -DHEADER; do
+	$build -O1 $header boxes.c -o boxes ./libbox.so && "$racetrace" record -o t.zst ./boxes callback && "$racetrace" analyze -f json t.zst >report.json
+	want='["warning"]'
+	[ $header = -UHEADER ] || want='["note"]'
+	[ "$(jq -c '[.findings[].level] | unique' report.json)" = "$want" ] || wrong "callback $header: $(jq -c '[.findings[] | [.level, .title]]' report.json)"
+done
+
 # ---- What it may have ordered is a race nevertheless if the stamps tell that no call came between ----
 cat >stamps.c <<'EOF'
 #include <pthread.h>

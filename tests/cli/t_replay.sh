@@ -482,4 +482,35 @@ run 1 explore --runs 4 -j 4 --before 'rm -f written' -f json -- ./once
 holds '[.runs[].end] == ["exit status 0", "exit status 0", "exit status 0", "exit status 0"]'
 holds "any(.runs[].repeat; startswith(\"racetrace explore\") and contains(\" --before 'rm -f written' \"))"
 
+# Each finding has one anomaly tried before any has two: what the time does not suffice for is another way to a bug that was shown. The interrupt
+# comes before the third anomaly; the first run is for comparison, and the one that is interrupted is the fifth.
+cat >two.c <<'END'
+#include <pthread.h>
+int a, b;
+static void *f(void *unused)
+{
+	a++;
+	b++;
+	return unused;
+}
+int main(void)
+{
+	pthread_t t[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, f, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+END
+build two two.c
+run 0 record -o two.zst ./two
+(
+	echo "$BASHPID" >pid
+	exec "$RACETRACE" replay --resolve first --attempts 1 -f json --before 'echo >>runs; [ "$(wc -l <runs)" -lt 5 ] || kill -INT "$(cat pid)"' -o out two.zst 2>err
+)
+says 'interrupted: 2 of 4 were not replayed'
+holds '(.findings | length) == 2 and ([.anomalies[] | select(.replay) | .id] | length == 2) and
+	([.anomalies[] | select(.replay) | .id] as $tried | all(.findings[]; any(.anomalies[]; IN($tried[]))))'
+
 exit $fail
