@@ -498,6 +498,19 @@ static bool is_guarded(const struct model *m, uint32_t cell)
 	return lockset != MODEL_NONE && model_locksets_exclude(m, lockset, lockset);
 }
 
+/* True if each access of the cell is ordered before the next one, and so before all that follow: no two of them can
+ * race. What threads hand on is so, and what a thread alone uses. */
+static bool is_handed_on(const struct race_finder *s, uint32_t cell)
+{
+	const struct model *m = s->m;
+	const uint32_t *events = &m->cell_events[m->cells[cell].first];
+	for (uint32_t i = 1; i < m->cells[cell].count; i++)
+		if (model_thread_of(m, events[i - 1]) != model_thread_of(m, events[i]) &&
+		    !all_ordered(s, events[i - 1], events[i]))
+			return false;
+	return true;
+}
+
 static void release(struct race_finder *s)
 {
 	classes_release(&s->classes);
@@ -522,7 +535,7 @@ enum rt_status race_search(const struct search_context *c, struct anomaly_list *
 	                        .steps = steps_of(c->lazy->limits)};
 	s.failed = !s.known;
 	for (uint32_t cell = 0; cell < c->m->cell_count && !s.failed && !s.found.failed; cell++) {
-		if (c->m->cells[cell].count < 2 || is_guarded(c->m, cell))
+		if (c->m->cells[cell].count < 2 || is_guarded(c->m, cell) || is_handed_on(&s, cell))
 			continue;
 		s.failed = !classify(&s, cell) || s.failed;
 		if (!s.failed)
