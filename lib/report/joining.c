@@ -12,8 +12,8 @@
  */
 #include "lib/report/joining.h"
 
-#include "lib/base/hash.h"
 #include "lib/base/name.h"
+#include "lib/base/vec.h"
 #include "lib/report/digest.h"
 
 #include <stdlib.h>
@@ -43,7 +43,6 @@ struct joining_key {
 	uint64_t key;
 	size_t entry;   /* the first that had it */
 	uint32_t count; /* KEY_DEGREE: distinct partners; KEY_STABLE: findings */
-	UT_hash_handle hh;
 };
 
 /* Keys */
@@ -58,19 +57,30 @@ static uint64_t key_of(enum key_kind kind, const uint64_t *parts, size_t n)
 	return XXH3_64bits_digest(&state);
 }
 
-/* The key's entry, made if there is none; *is_new tells. NULL without memory. */
+/* The key; NULL: there is none. */
+static struct joining_key *key_find(const struct joining *j, uint64_t key)
+{
+	for (uint32_t at = (uint32_t)key, i; (i = table_next(&j->by_key, (uint32_t)key, &at)) != TABLE_NONE;)
+		if (j->keys[i].key == key)
+			return &j->keys[i];
+	return NULL;
+}
+
+/* The key, made if there is none; *is_new tells. It is there until the next one is made. NULL without memory. */
 static struct joining_key *key_get(struct joining *j, uint64_t key, size_t entry, bool *is_new)
 {
-	struct joining_key *k;
-	HASH_FIND(hh, j->keys, &key, sizeof key, k);
+	struct joining_key *k = key_find(j, key);
 	*is_new = !k;
 	if (k)
 		return k;
-	HASH_MAKE(j->keys, key, key, k);
-	if (k)
-		k->entry = entry;
-	else
+	uint32_t n = j->by_key.count;
+	if (!vec_reserve(&j->keys, &j->key_capacity, (uint64_t)n + 1, sizeof *j->keys) ||
+	    !table_put(&j->by_key, (uint32_t)key, n)) {
 		j->no_memory = true;
+		return NULL;
+	}
+	k = &j->keys[n];
+	*k = (struct joining_key){.key = key, .entry = entry};
 	return k;
 }
 
@@ -485,10 +495,8 @@ static bool join_with_race(struct joining *j, size_t i)
 	for (uint32_t x = 0; x < a->event_count; x++)
 		for (uint32_t y = x + 1; y < a->event_count; y++) {
 			uint64_t pair[3] = {identity_of_pair(j, i, x, y), member->functions[x], member->functions[y]};
-			struct joining_key *k;
 			digest_sort(pair + 1, 2);
-			uint64_t key = key_of(KEY_PAIR, pair, 3);
-			HASH_FIND(hh, j->keys, &key, sizeof key, k);
+			struct joining_key *k = key_find(j, key_of(KEY_PAIR, pair, 3));
 			if (k && model_thread_of(j->m, a->events[x]) != model_thread_of(j->m, a->events[y])) {
 				join(j, i, k->entry);
 				return true;
@@ -581,7 +589,8 @@ void joining_run(struct joining *j)
 
 void joining_release(struct joining *j)
 {
-	HASH_FREE(j->keys);
+	table_release(&j->by_key);
+	free(j->keys);
 }
 
 uint64_t joining_stable_key(const uint64_t *parts, size_t n)

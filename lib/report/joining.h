@@ -4,6 +4,7 @@
 #ifndef LIB_REPORT_JOINING_H
 #define LIB_REPORT_JOINING_H
 
+#include "lib/base/table.h"
 #include "lib/report/expression.h"
 #include "lib/report/findings.h"
 
@@ -25,7 +26,9 @@ struct joining {
 	const struct model *m;
 	struct joining_member *members;
 	struct guards *guards;
-	struct joining_key *keys;
+	struct joining_key *keys; /* compact, as there are several an entry */
+	struct table by_key;
+	uint32_t key_capacity;
 	bool no_memory;
 };
 
