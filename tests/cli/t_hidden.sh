@@ -119,7 +119,7 @@ EOF
 gcc -w -shared -fPIC -DSEARCHES="\"$PWD/searches\"" count.c -o count.so -ldl || exit 1
 rm -f t.zst*
 # (A sanitizer's runtime must come first.)
-grep -q __asan_init "$racetrace" && preload= || preload=$PWD/count.so
+sanitized && preload= || preload=$PWD/count.so
 LD_PRELOAD=$preload "$racetrace" record --preload -o t.zst sh -c './app none; ./app library; ./app none' 2>err ||
 	wrong "three processes: $(cat err)"
 [ -z "$preload" ] || [ $(($(tr -cd x <searches | wc -c) - $(tr -cd d <searches | wc -c))) = 1 ] || wrong "three processes: searched for as often as: $(cat searches)"

@@ -4,7 +4,7 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 racetrace=$RACETRACE
-if grep -q __asan_init "$RACETRACE"; then # which reserves more address space than any limit here
+if sanitized; then # which reserves more address space than any limit here
 	exit 0
 fi
 gcc -g -fsanitize=thread "$top/samples/thread_pool.c" -o app -pthread || exit 1

@@ -28,7 +28,7 @@ holds '.limits.races_of_cell == {bound: 1000, hit: true}'
 holds '(.anomalies | length) == 1000 and (.summary.race.observed == 1000)'
 holds '[.anomalies[].events[].thread] | unique | length == 8'
 # (A sanitizer's shadow memory is larger than any limit.)
-grep -q __asan_init "$RACETRACE" || (
+sanitized || (
 	ulimit -v 1000000
 	run 1 analyze --format text many.std
 	exit $fail

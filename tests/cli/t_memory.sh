@@ -5,7 +5,7 @@
 # (A sanitizer's shadow memory is larger than any limit.)
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
-grep -q __asan_init "$RACETRACE" && { echo 'skipped: a sanitizer takes more'; exit 0; }
+sanitized && { echo 'skipped: a sanitizer takes more'; exit 0; }
 
 # make FAMILY N: writes N times what is typical of the family, as STD lines.
 make() {

@@ -7,7 +7,7 @@ set -u
 count=${RT_MUTANTS:-3}
 seed=${RT_SEED:-1}
 megabytes=600
-grep -q __asan_init "$RACETRACE" && megabytes=unlimited # a sanitizer's shadow memory is larger than any limit
+sanitized && megabytes=unlimited # a sanitizer's shadow memory is larger than any limit
 gcc -O1 -g -I"$top" -o mutant "$top/tests/fuzz/mutant.c" "$top/tracefmt/native/file.c" "$top/tracefmt/event.c" -ljansson -lzstd -lxxhash || exit 1
 
 # reads STATUSES JSON ARGUMENT...: the last mutant, by a command. JSON: whether it writes that, or -.

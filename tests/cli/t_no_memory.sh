@@ -94,7 +94,7 @@ survives() {
 }
 # Until the recorder starts; without memory a thread cannot be made, which is another message. (A sanitizer's thread ends
 # the process then.)
-grep -q __asan_init "$RACETRACE" || last=40 survives 1 '3 7 126' record --serial -o written ./program
+sanitized || last=40 survives 1 '3 7 126' record --serial -o written ./program
 survives 20 0 replay t.zst --anomaly R1 -- ./program
 survives 40 '0 1' explore --strategy random --runs 2 -- ./program
 [ "$told" -gt $((4000 / share)) ] || wrong "only $told of $places allocations were missed"

@@ -29,7 +29,7 @@ done < <(grep '^| `' "$top/tests/recipes/README.md")
 [ $((recipes + 1)) = "$(grep -c '^### ' "$contributing")" ] || wrong "CONTRIBUTING.md has $(grep -c '^### ' "$contributing") recipes, $recipes are followed"
 
 # ---- The copy ----
-if nm "$RACETRACE" | grep -q __asan_init; then
+if sanitized; then
 	echo "built with a sanitizer: the copy is not built"
 	exit $fail
 fi

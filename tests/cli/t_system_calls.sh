@@ -7,7 +7,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/text.sh"
 gcc -O1 -g -D_GNU_SOURCE "$top/tests/faults/calls.c" -o calls || exit 1
 gcc -g -O1 -fsanitize=thread "$top/tests/faults/program.c" -o program -pthread || exit 1
-if grep -q __asan_init "$RACETRACE"; then # which makes calls of its own, and does not work when traced
+if sanitized; then # which makes calls of its own, and does not work when traced
 	exit 0
 fi
 mkdir run

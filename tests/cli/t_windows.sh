@@ -20,7 +20,7 @@ whole=$(sed -n 's/^memory-bytes //p' err)
 run 1 analyze --max-memory 40M --stats --format json -o windows.json large.std
 says "'large.std' would take more memory than is allowed: analyzed by"
 taken=$(sed -n 's/^memory-bytes //p' err)
-grep -q __asan_init "$RACETRACE" || # (A sanitizer takes more.)
+sanitized || # (A sanitizer takes more.)
 	[ "$taken" -le $((40 << 20)) ] || wrong "40M are allowed, $taken bytes were taken ($whole by the whole)"
 jq -e '.runs | length > 1 and .[0].first_event == 1 and all(range(1; length) as $i | .[$i - 1].last_event + 1 == .[$i].first_event; .)' \
 	windows.json >/dev/null || wrong "windows with gaps: $(jq -c '[.runs[] | [.first_event, .last_event]]' windows.json)"
@@ -83,7 +83,7 @@ awk 'BEGIN {
 for most in 30 40; do
 	run 1 analyze --max-memory ${most}M --stats --format json -o racy.json racy.std
 	taken=$(sed -n 's/^memory-bytes //p' err)
-	grep -q __asan_init "$RACETRACE" || [ "$taken" -le $((most << 20)) ] || wrong "${most}M are allowed, $taken bytes were taken"
+	sanitized || [ "$taken" -le $((most << 20)) ] || wrong "${most}M are allowed, $taken bytes were taken"
 	jq -e '.limits.anomalies.hit and .limits.anomalies.bound < 25000' racy.json >/dev/null || wrong "no limit on anomalies in ${most}M"
 done
 # Several traces: windows of one are beside the others.
@@ -109,7 +109,7 @@ grep -q '^jobs ' err && wrong "no room for processes: $(grep '^jobs ' err)"
 keeps() {
 	local status=$1 name=$2 taken
 	shift 2
-	grep -q __asan_init "$RACETRACE" && return 1
+	sanitized && return 1
 	run "$status" analyze --no-cache --max-memory 40M --stats --format json -o "$name.json" "$@" "$name.std"
 	taken=$(sed -n 's/^memory-bytes //p' err)
 	[ "$taken" -le $((40 << 20)) ] || wrong "$name.std: 40M are allowed, $taken bytes were taken"
@@ -125,7 +125,7 @@ awk 'BEGIN {
 		if (i % 1000 == 0) print "T" t "|" (i % 2000 ? "w" : "r") "(z)|20"
 	}
 }' >locks.std
-if ! grep -q __asan_init "$RACETRACE"; then
+if ! sanitized; then
 	run 0 analyze --no-cache --stats --format json -o locks.json locks.std
 	taken=$(sed -n 's/^memory-bytes //p' err) need=$(sed -n 's/^memory-estimate //p' err)
 	[ "$taken" -le "$need" ] || wrong "locks.std: $taken bytes were taken, $need foreseen"
@@ -167,7 +167,7 @@ awk 'BEGIN {
 }' >many.std
 keeps 1 many --kinds race
 # (With a sanitizer the whole takes so much more that a share suffices for fewer anomalies.)
-if ! grep -q __asan_init "$RACETRACE"; then
+if ! sanitized; then
 	whole_too=$((whole + (64 << 20)))
 	run 1 analyze --max-memory $whole_too --format json -o many.json large.std small.std large.std
 	run 1 analyze --max-memory $whole_too --jobs 3 --format json -o jobs.json large.std small.std large.std

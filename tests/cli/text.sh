@@ -18,6 +18,10 @@ check() {
 	shift
 	"$@" || wrong "not so: $what"
 }
+# sanitized: the program is built with AddressSanitizer. (It has the name of its function in any build, as it looks for it in others.)
+sanitized() {
+	nm -D "$RACETRACE" | grep -q __asan_init
+}
 # run STATUS ARGUMENT...: runs racetrace, its output in out and err; the status must be STATUS.
 run() {
 	local want=$1 status
