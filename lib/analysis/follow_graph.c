@@ -82,9 +82,11 @@ static bool hands_on(const struct model *m, uint32_t e)
 	return rt_op_writes(model_op(m, e)) && !(m->sites[m->events[e].site].flags & (RT_F_FREE | RT_F_OBJECT));
 }
 
+/* The read of an update such as x++ decides nothing: what comes after it does not wait for what it saw. */
 static bool takes(const struct model *m, uint32_t e)
 {
-	return rt_op_reads(model_op(m, e)) && !(m->sites[m->events[e].site].flags & RT_F_OBJECT);
+	return rt_op_reads(model_op(m, e)) && !model_is_update(m, e) &&
+	       !(m->sites[m->events[e].site].flags & RT_F_OBJECT);
 }
 
 static bool both_atomic(const struct model *m, uint32_t e1, uint32_t e2)

@@ -183,11 +183,16 @@ static void title_life(const struct race *x, struct text *t)
 static void title_lacking(const struct race *x, struct text *t)
 {
 	uint32_t side = x->f->lacking;
+	char variable[SUBJECT_NAME_MAX], lock[SUBJECT_NAME_MAX];
+	struct text of[2] = {{variable, sizeof variable}, {lock, sizeof lock}};
+	say_variable(x->r, &of[0], x->f);
+	say_lock(&of[1], x->f->lacked);
+	/* A lock that is known by what contains it has the name of what lies beside it. */
+	bool named = x->f->lacked[0] && strcmp(variable, lock) != 0;
 	say_actor(x, t, side);
 	say_deed(x, t, side, false);
-	say(t, " without ");
-	say_lock(t, x->f->lacked);
-	say(t, x->f->lacked[0] ? ", which " : " that ");
+	say(t, " without %s", named ? lock : "the lock");
+	say(t, named ? ", which " : " that ");
 	if (is_same_function(x)) {
 		say(t, "it holds");
 		say_place(t, &x->p[!side].place);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void say(struct text *t, const char *format, ...)
@@ -56,12 +57,57 @@ void say_other_function(struct text *t, const struct finding_place *named, const
 	say_function(t, other);
 }
 
+/* True if a line names this element of an array, as "slots[3]", and none that it computes. */
+static bool names_element(const char *line, const char *element, size_t length)
+{
+	bool constant = false;
+	size_t bracket = strcspn(element, "[") + 1;
+	for (const char *at = line; (at = memmem(at, strlen(at), element, bracket)); at++) {
+		constant = !strncmp(at, element, length);
+		if (!constant)
+			return false;
+	}
+	return constant;
+}
+
+/* True if the source lines of the anomaly's events are known, and none names this element alone. */
+static bool is_computed(const struct report *r, const struct anomaly *a, const char *element, size_t length)
+{
+	bool known = false, named = false;
+	for (uint32_t i = 0; i < a->event_count; i++) {
+		struct place place = place_of(r, a->events[i]);
+		char *line = place_line(r, &place);
+		known |= line != NULL;
+		named |= line && names_element(line, element, length);
+		free(line);
+	}
+	return known && !named;
+}
+
+/* Cuts the indices of the elements that the run met at, where the source has variables: "ring.slots[].next" of
+ * "ring.slots[3].next", "text" of "text[0]". */
+static void cut_indices(const struct report *r, const struct anomaly *a, char *name)
+{
+	for (char *at = strchr(name, '['); at; at = strchr(at + 1, '[')) {
+		size_t length = strcspn(at, "]") + 1;
+		const char *own = at;
+		while (own > name && own[-1] != '.')
+			own--;
+		if (!at[length - 1] || !is_computed(r, a, own, (size_t)(at - own) + length))
+			continue;
+		size_t kept = strspn(at + length, "[]0123456789") < strlen(at + length) ? 1 : 0;
+		memmove(at + kept, at + length - kept, strlen(at + length - kept) + 1);
+		at -= !kept;
+	}
+}
+
 /* What begins with __ or _M is no member of the program's: of `std::locale` it is the locale. */
-static void say_global(struct text *t, const char *name)
+static void say_global(const struct report *r, const struct anomaly *a, struct text *t, const char *name)
 {
 	char known[SUBJECT_NAME_MAX];
 	snprintf(known, sizeof known, "%s", name);
 	subject_cut_reserved(known);
+	cut_indices(r, a, known);
 	say(t, "`%s`", known);
 }
 
@@ -97,8 +143,10 @@ void say_variable(const struct report *r, struct text *t, const struct finding *
 		say(t, "what `%s` returns", f->called);
 	else if (!subject_of(r, a, &s) || !s.name[0])
 		say(t, "memory");
+	else if (s.module)
+		say(t, "the memory at `%s`", s.name);
 	else if (!strcmp(s.kind, "global") || !strcmp(s.kind, "unknown") || s.shared)
-		say_global(t, s.name);
+		say_global(r, a, t, s.name);
 	else if (!strcmp(s.kind, "tls") && s.address && (of = strstr(s.name, " of thread ")) && s.size)
 		say(t, "`%.*s`%s", (int)(of - s.name), s.name, of);
 	else if (!strcmp(s.kind, "stack"))

@@ -2,6 +2,7 @@
 #include "lib/report/finding_variable.h"
 
 #include "lib/report/declaration.h"
+#include "lib/report/fortran.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ static bool named_at(const struct joining *j, uint32_t e, bool writes, char name
 {
 	struct place place = place_of(j->r, e);
 	char *line = place_line(j->r, &place), member[EXPRESSION_MAX];
-	uint32_t column = line ? place.frame->column : 0;
+	uint32_t column = place_column(&place);
 	const struct description *d = report_event(j->r, e);
 	bool frees = d && d->event.flags & RT_F_FREE;
 	bool copied = line && expression_copied(line, column, writes, name);
@@ -30,7 +31,7 @@ static bool called_at(const struct joining *j, uint32_t e, char name[EXPRESSION_
 {
 	struct place place = place_of(j->r, e);
 	char *line = place_line(j->r, &place);
-	bool known = line && expression_called(line, place.frame->column, name);
+	bool known = line && expression_called(line, place_column(&place), name);
 	free(line);
 	return known;
 }
@@ -55,8 +56,8 @@ static void name_written(const struct joining *j, struct finding *f)
 {
 	const struct anomaly *a = j->r->entries[f->entries[0]].anomaly;
 	struct subject s;
-	if (!subject_of(j->r, a, &s) || !strcmp(s.kind, "global") || !strcmp(s.kind, "tls") || s.shared ||
-	    name_freed(j, a, f->written) || joining_written(j, a, f->written))
+	if (!subject_of(j->r, a, &s) || (!strcmp(s.kind, "global") && !subject_is_common(&s)) ||
+	    !strcmp(s.kind, "tls") || s.shared || name_freed(j, a, f->written) || joining_written(j, a, f->written))
 		return;
 	bool known = false;
 	for (uint32_t i = 0; i < a->event_count && !known; i++)
@@ -95,6 +96,11 @@ static void name_member(const struct joining *j, struct finding *f)
 
 void finding_name_variable(const struct joining *j, struct finding *f)
 {
+	struct place place = place_of(j->r, j->r->entries[f->entries[0]].anomaly->events[0]);
 	name_written(j, f);
 	name_member(j, f);
+	if (place.frame && fortran_is_source(place.frame->file)) {
+		fortran_from_c(f->written);
+		fortran_from_c(f->member);
+	}
 }

@@ -127,15 +127,15 @@ bool joining_written(const struct joining *j, const struct anomaly *a, char name
 	for (uint32_t i = 0; i < a->event_count && !known; i++) {
 		struct place place = place_of(j->r, a->events[i]);
 		char *line = rt_op_writes(model_op(j->m, a->events[i])) ? place_line(j->r, &place) : NULL;
-		known = line && (expression_assigned(line, place.frame->column, name) ||
-		                 expression_macro(line, place.frame->column, name));
+		known = line && (expression_assigned(line, place_column(&place), name) ||
+		                 expression_macro(line, place_column(&place), name));
 		free(line);
 	}
 	return known;
 }
 
 /* Keeps the member or variable that an expression ends with: "size" of "it->size" and of "all.size[2]". */
-static void keep_last(char name[EXPRESSION_MAX])
+static const char *keep_last(char name[EXPRESSION_MAX])
 {
 	size_t end = strlen(name);
 	while (end && name[end - 1] == ']') {
@@ -148,7 +148,7 @@ static void keep_last(char name[EXPRESSION_MAX])
 	name[end] = '\0';
 	while (end && is_in_name(name[end - 1]))
 		end--;
-	memmove(name, name + end, strlen(name + end) + 1);
+	return memmove(name, name + end, strlen(name + end) + 1);
 }
 
 /* True if it names a member: "it->size", "size" in a class; no element of what a pointer points to. */
@@ -174,7 +174,7 @@ static bool member_of(const struct joining *j, const struct anomaly *a, char mem
 	for (uint32_t i = 0; i < a->event_count && !frees(j, a); i++) {
 		struct place place = place_of(j->r, a->events[i]);
 		char *line = place_line(j->r, &place);
-		uint32_t column = line ? place.frame->column : 0;
+		uint32_t column = place_column(&place);
 		bool has = line && column &&
 		           (expression_assigned(line, column, name) || expression_member(line, column, name) ||
 		            expression_macro(line, column, name) ||
@@ -191,13 +191,13 @@ static bool member_of(const struct joining *j, const struct anomaly *a, char mem
 	return known;
 }
 
-/* The functions of an anomaly's places, in either order. */
-static void digest_functions(const struct joining *j, const struct anomaly *a, XXH3_state_t *state)
+/* An anomaly's places, or their functions, in either order. */
+static void digest_places(const struct joining *j, const struct anomaly *a, bool lines, XXH3_state_t *state)
 {
 	uint64_t keys[ANOMALY_EVENTS_MAX];
 	for (uint32_t i = 0; i < a->event_count; i++) {
 		struct place place = place_of(j->r, a->events[i]);
-		keys[i] = place_function_key(&place);
+		keys[i] = lines ? place_key(&place) : place_function_key(&place);
 	}
 	digest_sort(keys, a->event_count);
 	for (uint32_t i = 0; i < a->event_count; i++)
@@ -213,7 +213,7 @@ static uint64_t identity_of(const struct joining *j, const struct anomaly *a, ui
 	char name[EXPRESSION_MAX];
 	if (!subject_of(r, a, &s))
 		return 0;
-	if (!strcmp(s.kind, "global"))
+	if (!strcmp(s.kind, "global") && !subject_is_common(&s))
 		return identity_of_global(s.name);
 	XXH3_state_t state;
 	XXH3_64bits_reset(&state);
@@ -232,11 +232,11 @@ static uint64_t identity_of(const struct joining *j, const struct anomaly *a, ui
 	} else if (s.shared) {
 		digest_text(&state, s.name);
 		digest_number(&state, s.line);
-	} else if (!strcmp(s.kind, "stack") && joining_written(j, a, name)) {
-		if (*name == '*') /* what a pointer points to may be any function's variable */
-			digest_functions(j, a, &state);
-		keep_last(name);
-		digest_text(&state, name);
+	} else if (!strcmp(s.kind, "stack") || subject_is_common(&s)) {
+		bool known = joining_written(j, a, name);
+		if (!known || *name == '*') /* what a pointer points to may be any function's variable */
+			digest_places(j, a, !known, &state);
+		digest_text(&state, known ? keep_last(name) : "");
 	}
 	return XXH3_64bits_digest(&state);
 }

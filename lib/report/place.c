@@ -2,6 +2,7 @@
 #include "lib/report/place.h"
 
 #include "lib/report/digest.h"
+#include "lib/report/fortran.h"
 #include "lib/trace/own_code.h"
 #include "lib/trace/snippet.h"
 
@@ -15,22 +16,39 @@ static bool begins(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
+/* True if no more than the function is known, as of a library that was stripped. */
+static bool is_bare(const struct rt_frame *frame)
+{
+	return !frame->file && !frame->text && frame->module;
+}
+
+static bool is_within(const struct rt_frame *frame, const struct rt_frame *other)
+{
+	return frame->module && other->module && !strcmp(frame->module, other->module);
+}
+
 struct place place_of_stack(const struct report *r, const uint64_t *stack, size_t count)
 {
-	struct place place = {.pc = count ? stack[0] : 0};
+	struct place place = {.pc = count ? stack[0] : 0}, bare = {0};
 	const struct rt_frame *callee = NULL;
 	for (size_t i = 0; i < count; i++) {
 		size_t n = 0;
 		const struct rt_frame *frames = rt_trace_frames(r->analysis->trace, stack[i], &n);
 		for (size_t k = 0; k < n; k++) {
+			struct place here = {.frame = &frames[k], .pc = stack[i], .callee = callee};
+			bool own = frame_is_own(&frames[k]);
 			if (!place.frame)
 				place.frame = &frames[k];
-			if (frame_is_own(&frames[k]))
-				return (struct place){.frame = &frames[k], .pc = stack[i], .callee = callee};
+			if (own && bare.frame && frames[k].file)
+				return is_within(&frames[k], bare.frame) ? bare : here;
+			if (own && !bare.frame && !is_bare(&frames[k]))
+				return here;
+			if (own && !bare.frame)
+				bare = here;
 			callee = frames[k].function ? &frames[k] : callee;
 		}
 	}
-	return place;
+	return bare.frame ? bare : place;
 }
 
 /* The frames of the user's own source in an event's stack, innermost first, as far as they fit. */
@@ -151,12 +169,20 @@ struct place place_of_both(const struct report *r, uint32_t e1, uint32_t e2)
 
 static char *line_of(const struct report *r, const struct rt_frame *frame)
 {
-	return frame && frame->file ? snippet_whole(r->sources, frame->file, frame->line) : NULL;
+	char *line = frame && frame->file ? snippet_whole(r->sources, frame->file, frame->line) : NULL;
+	if (line && fortran_is_source(frame->file))
+		fortran_to_c(line);
+	return line;
 }
 
 char *place_line(const struct report *r, const struct place *place)
 {
 	return place->callee ? NULL : line_of(r, place->frame);
+}
+
+uint32_t place_column(const struct place *place)
+{
+	return place->frame && !fortran_is_source(place->frame->file) ? place->frame->column : 0;
 }
 
 bool place_called_for(const struct report *r, const struct place *place, char name[EXPRESSION_MAX])
@@ -408,7 +434,8 @@ static bool name_lambda(char name[PLACE_FUNCTION_MAX])
 	return true;
 }
 
-/* "main (OpenMP region)" of "main._omp_fn.0", "closure in main" of "main::{{closure}}". */
+/* "main (OpenMP region)" of "main._omp_fn.0", "sweep (OpenMP region)" of "sweep.0._omp_fn.1", "closure in main" of
+ * "main::{{closure}}". */
 static void name_made_function(char name[PLACE_FUNCTION_MAX])
 {
 	char outer[PLACE_FUNCTION_MAX];
@@ -420,6 +447,12 @@ static void name_made_function(char name[PLACE_FUNCTION_MAX])
 		return;
 	if (region || outlined) {
 		outer[(region ? region : outlined) - name] = '\0';
+		if (!strcmp(outer, "MAIN__"))
+			snprintf(outer, sizeof outer, "main program");
+		/* A procedure within another one is numbered. */
+		char *number = strrchr(outer, '.');
+		if (number && number[1 + strspn(number + 1, "0123456789")] == '\0')
+			*number = '\0';
 		snprintf(name, PLACE_FUNCTION_MAX, "%.130s (OpenMP region)", outer);
 	} else if (closure) {
 		outer[closure - name] = '\0';

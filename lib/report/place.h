@@ -15,7 +15,8 @@ struct place {
 	const struct rt_frame *callee; /* library's function that it calls, in which the access is; NULL: its own */
 };
 
-/* Innermost frame of the user's own source in a stack; where there is none, the innermost frame of all. */
+/* Innermost frame of the user's own source in a stack; where there is none, the innermost frame of all. What a library
+ * without debug information does is the deed of the line that called it. */
 struct place place_of_stack(const struct report *r, const uint64_t *stack, size_t count);
 /* Where a described event allocates: outside of the user's functions that allocate for their callers. */
 struct place place_of_allocation(const struct report *r, const struct description *alloc);
@@ -34,6 +35,8 @@ uint64_t place_function_key(const struct place *place);
 /* The whole source line of the user's own access there; NULL: it is not known, or a library's function accesses. The
  * caller frees it. */
 char *place_line(const struct report *r, const struct place *place);
+/* The access's column in that line; 0: not known, as in Fortran, where it is that of the statement's end. */
+uint32_t place_column(const struct place *place);
 /* The object whose member function of a library the user's line calls at the place, as expression_called_for says it.
  * False: it is not known, or the access is the user's own. */
 bool place_called_for(const struct report *r, const struct place *place, char name[EXPRESSION_MAX]);

@@ -152,6 +152,9 @@ void subject_at(const struct report *r, const struct memory_place *place, struct
 		out->kind = "stack";
 		snprintf(out->name, sizeof out->name, "stack of thread %s",
 		         rt_trace_info(r->analysis->trace)->threads[place->owner].name);
+	} else if (module_at(r->analysis->trace, place->addr)) {
+		subject_address(r, place->addr, out->name);
+		out->module = true;
 	}
 }
 
@@ -218,6 +221,12 @@ bool subject_of(const struct report *r, const struct anomaly *anomaly, struct su
 	if (r->analysis->model->sites[r->analysis->model->events[e].site].flags & RT_F_OBJECT)
 		subject_cut_reserved(out->name);
 	return true;
+}
+
+bool subject_is_common(const struct subject *s)
+{
+	size_t n = strlen(s->name);
+	return !strcmp(s->kind, "global") && !s->file && n && s->name[n - 1] == '_';
 }
 
 const struct memory_block *subject_lock_block(const struct description *d)

@@ -14,6 +14,7 @@ struct subject {
 	const char *file;            /* where it is declared, or NULL */
 	uint32_t line;
 	bool shared; /* of a stack: the variable of an OpenMP region, by name */
+	bool module; /* no variable: where it is in a module, which has no debug information */
 };
 
 /* Where the anomaly's accesses meet: the address, and the last of its events, at which the memory is described. False
@@ -25,6 +26,8 @@ uint32_t subject_cell(const struct model *m, const struct anomaly *anomaly);
 void subject_at(const struct report *r, const struct memory_place *place, struct subject *out);
 /* The variable of the anomaly: where its accesses meet. False if it is not about memory (a deadlock). */
 bool subject_of(const struct report *r, const struct anomaly *anomaly, struct subject *out);
+/* True if it may be a common block of Fortran, of which only the block's own symbol is known: "counts_". */
+bool subject_is_common(const struct subject *s);
 /* The name of the anomaly's variable that stays the same in each run, without indices; "": a block or a stack has none.
  */
 void subject_lasting_name(const struct report *r, const struct anomaly *anomaly, char name[SUBJECT_NAME_MAX]);

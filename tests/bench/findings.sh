@@ -4,7 +4,8 @@
 # pairs of the user's places that race, and distinct cycles of locks, of three runs together, or of one long one.
 # "errors" are all findings of that level, and behind the stroke the bugs that a reader of the source counts. "races" are
 # those of them that are data races or deadlocks, which ThreadSanitizer looks for, too: it finds what happened in its own
-# runs. Figures, not verdicts; tests/cli/t_findings.sh and the samples' expectations have those.
+# runs. Behind the table are the programs whose errors and bugs differ, and how many of their findings are warnings, which no
+# schedule proves. Figures, not verdicts; tests/cli/t_findings.sh and the samples' expectations have those.
 #
 # Usage: findings.sh BUILD [SOURCE...]. Prints the table and leaves it in BUILD/bench/findings.txt
 set -eu
@@ -83,4 +84,5 @@ count() {
 	done
 } | tee "$build/bench/findings.txt" | awk '{ print } NF == 7 && $2 ~ /^[0-9]+$/ { for (i = 2; i <= 7; i++) sum[i] += $i }
 	NF == 7 { bugs += substr($3, index($3, "/") + 1) * (index($3, "/") > 0) }
-	END { printf "%-28s %9d %8s %8d %8d %8d %8d\n", "all", sum[2], sum[3] "/" bugs, sum[4], sum[5], sum[6], sum[7] }'
+	NF == 7 && split($3, of, "/") == 2 && of[1] != of[2] { differ = differ "\n" $1 ": " of[1] " of " of[2] ", warnings: " $4 }
+	END { printf "%-28s %9d %8s %8d %8d %8d %8d\n", "all", sum[2], sum[3] "/" bugs, sum[4], sum[5], sum[6], sum[7]; print "errors and bugs differ:" differ }'

@@ -3,7 +3,8 @@
    hb leaves them unordered, and no schedule in which the two are neighbours keeps what the relaxed load read.
    Must be said: observed (the hb of the run leaves them unordered), behind `flag`, which is relaxed. */
 #include <pthread.h>
-static int data, flag;
+int data; /* not static: no optimisation removes the writes */
+static int flag;
 static void *set(void *arg)
 {
 	data = 1;

@@ -12,14 +12,14 @@ sed -n '/^## An example/,/^## Commands/s/^    //p' "$top/README.md" >readme
 [ "$(grep -c '^\$ ' readme)" = 3 ] || wrong "the README has not three commands: $(cat readme)"
 same() {
 	sed -E '/^$/d; / in libc\.so/d; s/0x[0-9a-f]+/ADDRESS/g; s/event [0-9]+$/event N/; s|/[^ ]*/samples/|samples/|g' "$1" |
-		awk -F ': ' '/^ *schedule \(witness: [a-z]*\): / {
-			n = split($3, steps, ", ")
+		awk -F ': ' '/^ *schedule \([^:]*\): / {
+			n = split($2, steps, ", ")
 			for (i = 1; i <= n; i++) {
 				split(steps[i], step, /[ -]/)
 				if (step[2] != last[step[1]] + 1) print "a gap before " steps[i]
 				last[step[1]] = step[3]
 			}
-			for (thread in last) print $1 ": " $2 ": " thread " 1-" last[thread] | "sort"
+			for (thread in last) print $1 ": " thread " 1-" last[thread] | "sort"
 			close("sort")
 			next
 		} { print }'
@@ -39,7 +39,7 @@ done
 [ ! -s differences ] || wrong "the example prints something else: $(cat differences)"
 # What the text below the example says of its schedule: how many events of each thread run, and which one each goal is.
 said=$(sed -n '/^The schedule counts/,/^$/p' "$top/README.md" | tr '\n' ' ')
-schedule=$(sed -n 's/^ *schedule (witness: [a-z]*): //p' readme)
+schedule=$(sed -n 's/^ *schedule ([^:]*): //p' readme)
 while read -r thread number; do
 	[[ $said =~ \`"$thread"\`\ (runs\ )?its\ first\ $number[,.] ]] || wrong "README: $thread's first $number events: $said"
 	[[ $thread = main || $said =~ event\ $((number + 1))\ of\ \`"$thread"\` ]] || wrong "README: $thread's event $((number + 1)): $said"

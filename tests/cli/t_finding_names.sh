@@ -450,7 +450,7 @@ gcc -g -O1 -fsanitize=thread stranger.c -o stranger -pthread || exit 1
 timeout 60 "$RACETRACE" record --serial -o stranger.zst ./stranger >/dev/null 2>&1
 "$RACETRACE" analyze -f text --fail-on never stranger.zst >out 2>err
 grep -qE '^F[0-9]+ error, observed: `visit` writes `hits` while another thread in `visit` writes it, and nothing orders them$' out || wrong "$(grep ^F out)"
-grep -qE '^  at stranger\.c:7 in visit, too: main\.[12] writes, holding no lock$' out || wrong "the second thread of a place: $(cat out)"
+grep -qE '^  stranger\.c:7 in visit, the same line: main\.[12] writes, holding no lock$' out || wrong "the second thread of a place: $(cat out)"
 grep -qE '^     7 \| \.\.\. .*hits = 1;' out || wrong "the long line: $(grep '     7 |' out)"
 grep -qE '^F[0-9]+ error, observed: `visit` writes what `localtime` returns while another thread in `visit` writes it' out || wrong "memory of localtime: $(grep ^F out)"
 grep -q "fix: call the variant of .localtime. that is given the memory of its result (.localtime_r.)" out || wrong "$(grep fix: out)"
@@ -507,7 +507,7 @@ gcc -g -O1 -fsanitize=thread "$top/tests/cases/bank_check_then_act.c" -o bank -p
 timeout 60 "$RACETRACE" record --serial=1 -o bank.zst ./bank >/dev/null 2>&1
 "$RACETRACE" analyze -f text --fail-on never bank.zst >out 2>err
 grep -q 'fix: keep both accesses of the one thread in one critical section of `a.m`' out || wrong "$(cat out)"
-grep -qE '^  at .*bank_check_then_act\.c:18 in add, too: main\.[12] (reads|updates|writes), holding a\.m' out || wrong "the act: $(cat out)"
+grep -qE '^  .*bank_check_then_act\.c:18 in add, the same line: main\.[12] (reads|updates|writes), holding a\.m' out || wrong "the act: $(cat out)"
 
 # What a handler of a signal does is said to be that; what follows sigwait is in none.
 cat >handler.c <<'C'
@@ -574,5 +574,50 @@ for level in 0 1 2; do
 		is "shares -O$level, $file" '[.findings[].title | capture("writes .(?<name>[^ ]*).( |,)").name] | sort == ["max", "sum"]'
 	done
 done
+
+# Elements by the array, where the source computes which one; and what a library without debug information does is the
+# deed of the lines that call it, one finding for all of its variables.
+cat >elements.c <<'END'
+#include <pthread.h>
+void put(int), get(int);
+static struct { struct { int seq, pair[2]; } slots[4]; char text[8]; } ring;
+static int flags[4];
+static void *writer(void *unused)
+{
+	for (int i = 0; i < 4; i++)
+		ring.slots[i].seq = i;
+	for (int i = 0; i < 4; i++)
+		ring.text[i] = 1;
+	flags[2] = 1;
+	put(1);
+	return unused;
+}
+static void *reader(void *unused)
+{
+	int sum = 0;
+	for (int i = 0; i < 4; i++)
+		sum += ring.slots[i].seq;
+	for (int i = 0; i < 4; i++)
+		sum += ring.text[i];
+	sum += flags[2];
+	get(sum);
+	return unused;
+}
+int main(void)
+{
+	pthread_t t[2];
+	pthread_create(&t[0], 0, writer, 0), pthread_create(&t[1], 0, reader, 0);
+	return pthread_join(t[0], 0) + pthread_join(t[1], 0);
+}
+END
+echo 'static int used, last, slots[8]; void put(int n) { last = n; slots[n & 7] = n; used++; } void get(int n) { last += used; slots[n & 7] += last; }' >bare.c
+gcc -O1 -fsanitize=thread -fPIC -shared bare.c -o libbare.so && strip libbare.so && gcc -g -O1 -fsanitize=thread elements.c ./libbare.so -o elements || wrong "cannot build elements.c"
+"$racetrace" record -o elements.zst ./elements >/dev/null
+"$RACETRACE" analyze -f text elements.zst >out
+for name in 'ring.slots[].seq' 'ring.text' 'flags[2]'; do
+	grep -qF "\`writer\` writes \`$name\` while \`reader\` reads it" out || wrong "$name: $(grep ^F out)"
+done
+grep -qF '`writer` calls `put` while `reader` calls `get`' out || wrong "the library: $(grep ^F out)"
+[ "$(grep -c '^F' out)" = 4 ] || wrong "four bugs: $(grep ^F out)"
 
 exit $fail

@@ -72,6 +72,13 @@ hasnt "the uses at 60 columns" '^  used by .{51}'
 [ "$(sed -n '/^F1/,/^  sides/{/^  sides/!p}' out | tr -s ' \n' ' ')" = "$(head -n 1 plain | tr -s ' \n' ' ')" ] ||
 	wrong "words are lost: $(head -n 3 out), not $(head -n 1 plain)"
 
+# Nor is any other line, but for commands, which are copied.
+[ "$(grep -v '^  replay: ' out | awk 'length > 60')" = "" ] || wrong "wider than the terminal: $(awk 'length > 60' out)"
+grep -q '^  replay: racetrace replay sides\.zst --finding F1$' out || wrong "the command is broken: $(grep -A 1 replay out)"
+terminal 40 analyze --color=always --anomalies sides.zst
+sed 's/\x1b\[[0-9;]*m//g' out >bare
+[ "$(awk 'length > 40 && / [^ ]+ /' bare)" = "" ] || wrong "anomalies are wider than the terminal: $(awk 'length > 40' bare)"
+
 # What reads the trace next is named if there is one.
 terminal 90 run --no-confirm --trace=kept.zst ./sides
 has kept "next: racetrace analyze kept\.zst$"

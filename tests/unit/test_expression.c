@@ -1,6 +1,7 @@
 /* What a line of source assigns to. */
 #include "lib/report/declaration.h"
 #include "lib/report/expression.h"
+#include "lib/report/fortran.h"
 #include "tests/unit/suite.h"
 
 #include <string.h>
@@ -343,6 +344,28 @@ START_TEST(a_name_that_is_too_long_is_none)
 }
 END_TEST
 
+START_TEST(a_line_of_fortran_is_read_as_one_of_c)
+{
+	static const struct {
+		const char *line, *due;
+	} cases[] = {
+	    {"    total = total + grid(i)", "total"},
+	    {"  s%hits(mod(i, 8)) = 1 ! hits = 2", "s%hits(mod(i, 8))"},
+	    {"  if (a /= b) n = 1", "n"},
+	};
+	char line[EXPRESSION_MAX], name[EXPRESSION_MAX];
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		snprintf(line, sizeof line, "%s", cases[i].line);
+		fortran_to_c(line);
+		ck_assert_msg(expression_assigned(line, 0, name), "%s", line);
+		fortran_from_c(name);
+		ck_assert_str_eq(name, cases[i].due);
+	}
+	ck_assert(fortran_is_source("/src/heat.f90") && fortran_is_source("OLD.F") && !fortran_is_source("heat.c"));
+	ck_assert(!fortran_is_source("f") && !fortran_is_source(NULL));
+}
+END_TEST
+
 SUITE(expression)
 {
 	Suite *s = suite_create("expression");
@@ -359,6 +382,7 @@ SUITE(expression)
 	tcase_add_test(t, a_pointer_that_is_no_parameter_is_not_handed_over);
 	tcase_add_test(t, what_a_line_calls_or_frees);
 	tcase_add_test(t, what_a_line_locks);
+	tcase_add_test(t, a_line_of_fortran_is_read_as_one_of_c);
 	tcase_add_test(t, a_name_that_is_too_long_is_none);
 	suite_add_tcase(s, t);
 	return s;

@@ -244,17 +244,21 @@ END_TEST
 #define WRITE(t, p, a) E(t, WRITE, p, .addr = (a), .arg = 8)
 #define ACQ(t, l) E(t, ACQUIRE, 90, .addr = (l))
 #define REL(t, l) E(t, RELEASE, 91, .addr = (l))
+enum { UPDATE_READ = 70, UPDATE_WRITE = 71 };
 enum { X = 0x1000, FLAG = 0x2000, Y = 0x3000, LOCK = 0x100, OTHER = 0x200 };
 
 /* The position of the write of what the race at these positions follows from; 0: it follows nothing, -1: is not there,
  * or has another verdict. */
 static int follows(enum verdict verdict, struct rt_event *events, size_t n, uint64_t pc1, uint64_t pc2)
 {
+	static const struct rt_update updates[] = {{UPDATE_READ, UPDATE_WRITE}};
 	struct memory_trace memory;
 	int found = -1;
 	for (size_t i = 0; i < n; i++)
 		events[i].number = i + 1;
 	struct rt_trace *trace = memory_trace(&memory, events, n, 3);
+	memory.updates = updates;
+	memory.update_count = 1;
 	trace->info.exact = false;
 	struct analysis *a = analyze(trace, verdict != VERDICT_OBSERVED);
 	for (size_t i = 0; i < a->anomalies.count; i++) {
@@ -327,6 +331,19 @@ START_TEST(of_races_that_order_one_another_one_follows_the_other)
 }
 END_TEST
 
+START_TEST(no_race_follows_from_an_update_whose_result_decides_nothing)
+{
+	/* Both threads count behind, or before, their writes of the data: two bugs. */
+	ck_assert_int_eq(FOLLOWS(1, 2, WRITE(0, 1, X), READ(0, UPDATE_READ, Y), WRITE(0, UPDATE_WRITE, Y),
+	                         READ(1, UPDATE_READ, Y), WRITE(1, UPDATE_WRITE, Y), WRITE(1, 2, X)),
+	                 0);
+	/* What reads the count otherwise may wait for it. */
+	ck_assert_int_eq(FOLLOWS(1, 2, WRITE(0, 1, X), READ(0, UPDATE_READ, Y), WRITE(0, UPDATE_WRITE, Y),
+	                         READ(1, 4, Y), WRITE(1, 2, X)),
+	                 UPDATE_WRITE);
+}
+END_TEST
+
 START_TEST(a_lock_that_orders_a_pair_in_this_run_hides_no_cause)
 {
 	/* As above, but the reading thread takes a lock that the other has released behind its write. */
@@ -352,6 +369,7 @@ SUITE(follow)
 	tcase_add_test(c, a_read_that_was_over_has_not_seen_what_came_later);
 	tcase_add_test(c, a_read_after_which_its_thread_went_on_has_not_seen_the_end_of_its_loop);
 	tcase_add_test(c, of_races_that_order_one_another_one_follows_the_other);
+	tcase_add_test(c, no_race_follows_from_an_update_whose_result_decides_nothing);
 	tcase_add_test(c, a_lock_that_orders_a_pair_in_this_run_hides_no_cause);
 	suite_add_tcase(s, c);
 	return s;

@@ -164,7 +164,7 @@ static void put_subject(const struct printer *p, const struct subject *s, bool t
 		if (!told)
 			put_block_event(p, s->block.mapped ? "mapped" : "allocated", s->block.alloc);
 		put_block_event(p, s->block.mapped ? "unmapped" : "freed", s->block.freed);
-	} else if (s->name[0] && strcmp(p->info->format, "std") != 0) {
+	} else if (s->name[0] && !s->module && strcmp(p->info->format, "std") != 0) {
 		fputs("  ", p->out);
 		text_put(p, s->name);
 		fprintf(p->out, ": %s, ", strcmp(s->kind, "tls") ? s->kind : "thread-local");
@@ -226,6 +226,9 @@ static void put_evidence(const struct printer *p, const struct report_entry *ent
 		if (unordered != anomaly->orders_run)
 			put_orders(p, anomaly, false, unordered ? "; ordered by " : "ordered by ");
 	}
+	if (witness_name(anomaly->witness))
+		fprintf(p->out, "%s: %s", anomaly->orders_run ? "; schedule" : "\n  evidence: schedule",
+		        witness_name(anomaly->witness));
 	const char *between = "; the first pair of ";
 	for (int i = 0; orders[i].name; i++)
 		if (anomaly->first_of >> i & 1) {
@@ -357,8 +360,7 @@ void text_put_schedule(const struct printer *p, const struct report_entry *entry
 		*p->no_memory = true;
 		return;
 	}
-	const char *witness = witness_name(anomaly->witness);
-	fprintf(p->out, "  schedule%s%s%s: ", witness ? " (witness: " : "", witness ? witness : "", witness ? ")" : "");
+	fputs("  schedule (each thread's events): ", p->out);
 	if (p->r->analysis->model->recorded)
 		fprintf(p->out, "events 1-%" PRIu64 " as recorded, then ", p->r->analysis->model->recorded);
 	if (steps.count > STEPS_MAX)

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { INDENT = 5 };  /* of lines that continue another */
 enum { TELLING = 4 }; /* accesses from which on their number tells something */
 enum { PLACES_SHOWN = 6, IDS_SHOWN = 8, FOLLOWERS_SHOWN = 12 };
 
@@ -19,9 +18,9 @@ static void put_others(const struct printer *p, const struct finding *f)
 	for (uint32_t i = 0; i < a->event_count; i++) {
 		if (!finding_other_at_place(p->r, f, i, &place))
 			continue;
-		fputs("  at ", p->out);
+		fputs("  ", p->out);
 		text_put_position(p, &place.place);
-		fputs(", too: ", p->out);
+		fputs(", the same line: ", p->out);
 		text_put_deed(p, &place);
 		fputc('\n', p->out);
 	}
@@ -81,7 +80,7 @@ static void put_guard(const struct printer *p, const struct finding *f)
 	if (!finding_guard_text(f, text))
 		return;
 	fputs("  guard: ", p->out);
-	text_put_words(p, PLAIN, text, sizeof "  guard: " - 1, INDENT);
+	text_put(p, text);
 	fputc('\n', p->out);
 }
 
@@ -99,10 +98,9 @@ static void put_followers(const struct printer *p, const struct finding *f)
 		if (count > FOLLOWERS_SHOWN)
 			continue;
 		bool predicted = other->verdict == VERDICT_PREDICTED;
-		int used =
-		    fprintf(p->out, "    %s%s: ", other->id, predicted ? " (in this run locks order it, too)" : "");
+		fprintf(p->out, "    %s%s: ", other->id, predicted ? " (in this run locks order it, too)" : "");
 		finding_title(p->r, other, text);
-		text_put_words(p, PLAIN, text, used > 0 ? (uint32_t)used : 0, 8);
+		text_put(p, text);
 		fputc('\n', p->out);
 	}
 	if (count > FOLLOWERS_SHOWN)
@@ -126,7 +124,10 @@ static void put_uses(const struct printer *p, const struct finding *f)
 		         u->accesses, u->writes, u->writes == 1 ? "s" : "");
 	struct place place[2] = {place_of(p->r, first->events[0]), place_of(p->r, first->events[1])};
 	if (is_pair && place_key(&place[0]) == place_key(&place[1]))
-		snprintf(places, sizeof places, "; %" PRIu32 " of them reach the place", u->reached[0]);
+		snprintf(places, sizeof places,
+		         u->reached[0] == 1 ? "; one of them reaches the place"
+		                            : "; %" PRIu32 " of them reach the place",
+		         u->reached[0]);
 	else if (is_pair && u->reached[0] == 1 && u->reached[1] == 1)
 		snprintf(places, sizeof places, "; one of them reaches each of the two places");
 	else if (is_pair)
@@ -134,7 +135,7 @@ static void put_uses(const struct printer *p, const struct finding *f)
 		         u->reached[0], u->reached[0] == 1 ? "es" : "", u->reached[1]);
 	snprintf(text, sizeof text, "used by %" PRIu32 " threads%s%s", u->threads, accesses, places);
 	fputs("  ", p->out);
-	text_put_words(p, PLAIN, text, 2, INDENT);
+	text_put(p, text);
 	fputc('\n', p->out);
 }
 
@@ -144,9 +145,11 @@ static void put_replay(const struct printer *p, const struct finding *f)
 	finding_replay(p->r, f, text);
 	if (!text[0] || p->seen)
 		return;
+	p->wrap->whole = true;
 	fputs("  replay: ", p->out);
 	text_put(p, text);
 	fputc('\n', p->out);
+	p->wrap->whole = false;
 }
 
 static void put_anomalies(const struct printer *p, const struct finding *f)
@@ -179,11 +182,9 @@ void text_put_finding(const struct printer *p, const struct finding *f)
 	text_style(p, BOLD);
 	fprintf(p->out, "%s ", f->id);
 	text_put_styled(p, styles[f->level], finding_level_name(f->level));
-	int more = fprintf(p->out, ", %s: ", verdict_name(f->verdict));
-	uint32_t columns =
-	    (uint32_t)(strlen(f->id) + 1 + strlen(finding_level_name(f->level)) + (more > 0 ? (size_t)more : 0));
+	fprintf(p->out, ", %s: ", verdict_name(f->verdict));
 	finding_title(p->r, f, text);
-	text_put_words(p, BOLD, text, columns, INDENT);
+	text_put_styled(p, BOLD, text);
 	fputc('\n', p->out);
 	if (anomaly_is_of_waits(first->anomaly))
 		put_waits(p, first->anomaly);
@@ -202,7 +203,7 @@ void text_put_finding(const struct printer *p, const struct finding *f)
 	finding_fix(p->r, f, text);
 	if (text[0]) {
 		fputs("  fix: ", p->out);
-		text_put_words(p, PLAIN, text, sizeof "  fix: " - 1, INDENT);
+		text_put(p, text);
 		fputc('\n', p->out);
 	}
 	put_replay(p, f);

@@ -39,33 +39,6 @@ uint32_t text_width(FILE *out)
 	return size.ws_col;
 }
 
-void text_put_words(const struct printer *p, enum style s, const char *text, uint32_t used, uint32_t indent)
-{
-	enum { LEAST = 20 }; /* columns */
-	bool breaks = p->width >= indent + LEAST;
-	text_style(p, s);
-	for (const char *word = text; *word;) {
-		size_t spaces = strspn(word, " "), length = strcspn(word + spaces, " ");
-		char *copy = strndup(word + spaces, length);
-		if (!copy) {
-			*p->no_memory = true;
-			break;
-		}
-		if (breaks && word != text && used + spaces + length > p->width) {
-			fprintf(p->out, "\n%*s", (int)indent, "");
-			used = indent;
-			spaces = 0;
-		}
-		fprintf(p->out, "%*s", (int)spaces, "");
-		text_put(p, copy);
-		free(copy);
-		used += (uint32_t)(spaces + length);
-		word += strspn(word, " ");
-		word += length;
-	}
-	text_style(p, PLAIN);
-}
-
 void text_put_thread(const struct printer *p, uint32_t thread)
 {
 	if (thread >= p->info->thread_count) {

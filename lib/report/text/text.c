@@ -185,15 +185,33 @@ static void put_findings(const struct printer *p)
 	put_levels(p, levels, under, f->known, f->suppressed, p->r->unkept ? "" : " (--anomalies lists all)");
 }
 
+/* Has the printer print to `out`, with lines that a terminal has the width for. */
+static void begin(struct printer *p, struct wrap *wrap, FILE *out)
+{
+	p->out = out;
+	p->width = text_width(out);
+	*wrap = (struct wrap){.to = out, .width = p->width};
+	p->wrap = wrap;
+	if (p->width && !(p->out = wrap_open(wrap))) {
+		p->out = out;
+		*p->no_memory = true;
+	}
+}
+
+static enum rt_status end(const struct printer *p, FILE *out, struct rt_error *err)
+{
+	if (p->out != out && fclose(p->out))
+		*p->no_memory = true;
+	return *p->no_memory || p->r->sources->no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the report")
+	                                                 : RT_OK;
+}
+
 enum rt_status report_text(const struct report *r, bool color, FILE *out, struct rt_error *err)
 {
 	bool no_memory = false;
-	struct printer p = {.no_memory = &no_memory,
-	                    .r = r,
-	                    .info = rt_trace_info(r->analysis->trace),
-	                    .out = out,
-	                    .color = color,
-	                    .width = text_width(out)};
+	struct wrap wrap;
+	struct printer p = {.no_memory = &no_memory, .r = r, .info = rt_trace_info(r->analysis->trace), .color = color};
+	begin(&p, &wrap, out);
 	if (r->incomplete)
 		put_incomplete(&p, "the trace is incomplete: ", r->incomplete);
 	if (r->by_anomaly)
@@ -208,7 +226,7 @@ enum rt_status report_text(const struct report *r, bool color, FILE *out, struct
 	put_states(&p);
 	put_trace(&p);
 	put_modules(&p);
-	return no_memory || r->sources->no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
+	return end(&p, out, err);
 }
 
 /* Several runs */
@@ -289,14 +307,12 @@ enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, 
 {
 	const struct report *any = merge_any_report(m);
 	bool no_memory = false;
-	struct printer p = {.no_memory = &no_memory,
-	                    .r = any,
-	                    .info = rt_trace_info(any->analysis->trace),
-	                    .out = out,
-	                    .color = color,
-	                    .width = text_width(out)};
+	struct wrap wrap;
+	struct printer p = {
+	    .no_memory = &no_memory, .r = any, .info = rt_trace_info(any->analysis->trace), .color = color};
 	char lacking[4096];
 	size_t levels[LEVELS], under = merge_count(m, levels);
+	begin(&p, &wrap, out);
 	if (merge_incomplete_text(m, lacking, sizeof lacking))
 		put_incomplete(&p, "", lacking);
 	for (size_t i = 0; i < m->count && !ferror(out); i++)
@@ -311,5 +327,5 @@ enum rt_status report_text_merged(const struct merge *m, bool color, FILE *out, 
 	put_runs(&p, m);
 	turn_to(&p, any);
 	put_modules(&p);
-	return no_memory || any->sources->no_memory ? rt_error_set(err, RT_EMEMORY, "no memory for the report") : RT_OK;
+	return end(&p, out, err);
 }

@@ -3,6 +3,7 @@
 #define LIB_REPORT_TEXT_TEXT_H
 
 #include "lib/report/findings.h"
+#include "lib/report/text/wrap.h"
 #include "lib/trace/snippet.h"
 
 struct merged_finding;
@@ -13,6 +14,7 @@ struct printer {
 	FILE *out;
 	bool color;
 	uint32_t width;                      /* of the terminal, in columns; 0: lines are not broken */
+	struct wrap *wrap;                   /* breaks the lines of `out` */
 	const char *seen;                    /* in which of several runs the finding is; NULL: there is but one */
 	const struct merged_finding *merged; /* it, of all runs; NULL as above */
 };
@@ -23,8 +25,6 @@ void text_style(const struct printer *p, enum style s);
 /* Prints text from the trace. */
 void text_put(const struct printer *p, const char *text);
 void text_put_styled(const struct printer *p, enum style s, const char *text);
-/* Prints words, broken at the width of a terminal; further lines begin at `indent`. used: columns of the first line. */
-void text_put_words(const struct printer *p, enum style s, const char *text, uint32_t used, uint32_t indent);
 /* Width of the terminal behind the stream; 0: it is none. */
 uint32_t text_width(FILE *out);
 void text_put_thread(const struct printer *p, uint32_t thread);
