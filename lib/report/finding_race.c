@@ -187,7 +187,7 @@ static void title_lacking(const struct race *x, struct text *t)
 	struct text of[2] = {{variable, sizeof variable}, {lock, sizeof lock}};
 	say_variable(x->r, &of[0], x->f);
 	say_lock(&of[1], x->f->lacked);
-	/* A lock that is known by what contains it has the name of what lies beside it. */
+	/* A lock and a variable that are known by what contains them have one name. */
 	bool named = x->f->lacked[0] && strcmp(variable, lock) != 0;
 	say_actor(x, t, side);
 	say_deed(x, t, side, false);
