@@ -52,7 +52,7 @@ struct rt_task *rt_follow_among(struct rt_task *const *enabled, unsigned n, cons
 /* True if it can go on. One that let others go first is not among the enabled ones while there are such. */
 static inline bool rt_follow_can_go(struct rt_task *const *enabled, unsigned n, const struct rt_task *task)
 {
-	return rt_follow_among(enabled, n, task) || (task->state == RT_READY && task->yielded);
+	return rt_follow_among(enabled, n, task) || (task->state == RT_READY && (task->yielded || task->tired));
 }
 /* True if it waits for a descriptor, or for another process. */
 static inline bool rt_follow_is_polled(const struct rt_task *task)

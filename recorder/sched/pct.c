@@ -4,7 +4,8 @@
  * the run's k steps the running thread's priority becomes lower than all: d-1 at the first, 1 at the last. A bug of
  * depth d in n threads is found with a probability of at least 1/(n k^(d-1)). k is that of an earlier run.
  *
- * A thread that makes twice as many steps and more may loop until another one does something: it becomes the last.
+ * A thread that makes twice as many steps and more may loop until another one does something: it becomes the last. So
+ * does one that only computes, for as long as the scheduler lets any do so while others wait.
  */
 #include "recorder/sched/strategy.h"
 
@@ -44,22 +45,27 @@ static uint64_t priority(struct rt_task *t)
 	return t->rank;
 }
 
+static void becomes_last(struct rt_task *t)
+{
+	t->rank = LOWEST - ++last;
+	t->since = 0;
+}
+
 static bool goes_on(struct rt_task *current)
 {
 	while (passed < point_count && rt_sched_steps() >= points[passed]) {
 		current->rank = LOWEST + point_count - passed;
 		passed++;
 	}
-	if (++current->since >= patience) {
-		current->rank = LOWEST - ++last;
-		current->since = 0;
-	}
+	if (++current->since >= patience)
+		becomes_last(current);
 	return false;
 }
 
 static struct rt_task *choose(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
 {
-	(void)current;
+	if (current && current->tired)
+		becomes_last(current);
 	return rt_sched_highest(enabled, n, priority);
 }
 

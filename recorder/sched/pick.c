@@ -8,7 +8,7 @@
 
 #include <poll.h>
 
-#define YIELD_STEPS 4096u /* for which a thread that yielded waits for others at most */
+#define YIELD_STEPS 4096u /* for which a thread that yielded, or is tired, waits for others at most */
 
 static bool keeps_from(const struct rt_task *other, const struct rt_task *t)
 {
@@ -56,9 +56,15 @@ static bool is_held(const struct rt_task *t, const struct holders *h)
 	return false;
 }
 
+static bool lets_others(const struct rt_task *t)
+{
+	return (t->yielded && rt_sched.steps - t->yielded_at < YIELD_STEPS) ||
+	       (t->tired && rt_sched.steps - t->tired_at < YIELD_STEPS);
+}
+
 static bool is_enabled(const struct rt_task *t, bool held, const struct holders *h)
 {
-	if (t->state != RT_READY || (t->yielded && rt_sched.steps - t->yielded_at < YIELD_STEPS))
+	if (t->state != RT_READY || lets_others(t))
 		return false;
 	return held || t->interrupted || !t->next.blocks || !is_held(t, h);
 }
@@ -74,14 +80,24 @@ static unsigned gather(bool held)
 	return n;
 }
 
+/* Those that are tired are enabled again. */
+static unsigned gather_tired(void)
+{
+	for (struct rt_task *t = rt_sched.first; t; t = t->after)
+		t->tired = false;
+	return gather(false);
+}
+
 /*
- * Threads that spin or yield come behind those that pause, whose time passes meanwhile; then those that by events would
- * wait. But only once: one that pauses again and again may wait for what a thread that yielded holds.
+ * Threads that compute for long come behind all that could go on. Threads that spin or yield come behind those that
+ * pause, too, whose time passes meanwhile; then those that by events would wait. But only once: one that pauses again
+ * and again may wait for what a thread that yielded holds.
  */
 static unsigned enabled(void)
 {
 	unsigned n = gather(false);
 
+	n = n ? n : gather_tired();
 	if (n)
 		return n;
 	if (rt_sched_jump())

@@ -103,7 +103,7 @@ unsigned rt_seek_yielding(bool (*is_held)(const struct rt_task *))
 	unsigned n = 0;
 
 	for (struct rt_task *t = rt_sched.first; t; t = t->after)
-		if (t->state == RT_READY && t->yielded && !is_held(t))
+		if (t->state == RT_READY && (t->yielded || t->tired) && !is_held(t))
 			rt_seek_others[n++] = t;
 	return n;
 }

@@ -38,9 +38,19 @@ static uint64_t records(const struct rt_slot *s)
 	return s->published * RT_BLOCK_RECORDS + (uint64_t)(s->cur - s->ring) % RT_BLOCK_RECORDS;
 }
 
+/* Those that sleep in a pause that ends the process wait for what only computes, and may do so for ever. */
+static bool is_awaited_to_end(void)
+{
+	for (const struct rt_task *t = rt_sched.first; t; t = t->after)
+		if (t->lingers)
+			return true;
+	return false;
+}
+
 /*
  * A thread nearly all of whose accesses were repeats spins on a plain variable, or might. One that does not gets a
- * longer quantum each time: a change of threads starts the filter of repeats anew.
+ * longer quantum each time: a change of threads starts the filter of repeats anew. After the longest one it may compute
+ * for ever, as a loop that counts does: it is tired, and others come first. No time passes for that, as for a spin.
  */
 static void end_quantum(uintptr_t pc)
 {
@@ -48,12 +58,15 @@ static void end_quantum(uintptr_t pc)
 	struct rt_task *t = rt_sched_enter();
 	uint64_t now = records(rt_self);
 	bool spins = now - t->records < t->quantum / SOME;
+	bool tired = !spins && t->quantum >= QUANTUM_MAX;
 
 	/* A thread that spins while others pause: their time passes faster, as what it does needs none. */
-	t->spun = spins ? t->spun + (t->spun < SPUN_MOST) : 0;
+	t->spun = spins || (tired && is_awaited_to_end()) ? t->spun + (t->spun < SPUN_MOST) : 0;
 	rt_sched_tick((uint64_t)(QUANTUM_NS << t->spun) * (t->quantum / RT_QUANTUM));
 	if (spins)
 		yield_to_others(t);
+	t->tired = tired;
+	t->tired_at = rt_sched.steps;
 	t->quantum = spins ? RT_QUANTUM : t->quantum < QUANTUM_MAX ? t->quantum * 2 : t->quantum;
 	t->records = now;
 	rt_thread.patience = (int32_t)t->quantum;

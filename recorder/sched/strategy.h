@@ -58,7 +58,9 @@ struct rt_task {
 	bool unsettled;             /* RT_OUTSIDE: it may be on its way back */
 	uint64_t slept, ran;        /* the same: what looks at it said (settle.c) */
 	uint64_t computed;          /* RT_OUTSIDE as it computed for long: its processor time then, ns; 0: not so */
+	bool tired;                 /* it kept the turn for long and only computed: others come first */
 	uint64_t yielded_at;        /* step */
+	uint64_t tired_at;          /* the same */
 	uint64_t paused_at;         /* changes of threads when it last paused, plus one */
 	uint64_t wakes, wakes_real; /* RT_BLOCKED: virtual and real time, ns, at which the wait ends; 0: never */
 	uint64_t due;               /* the same by the program's clock; only if there is one */

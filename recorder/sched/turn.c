@@ -47,7 +47,7 @@ void rt_sched_give(struct rt_task *to)
 	if (to) {
 		atomic_store(&rt_channel->standstill, 0);
 		to->state = RT_RUNNING;
-		to->yielded = false;
+		to->yielded = to->tired = false;
 		asleep = __atomic_exchange_n(&to->go, GO_NOW, __ATOMIC_ACQ_REL) == GO_ASLEEP;
 	} else { /* waits end by real time now */
 		__atomic_fetch_add(&rt_sched.alarm, 1, __ATOMIC_RELEASE);
@@ -156,6 +156,7 @@ void rt_sched_pass(struct rt_task *t)
 
 	if (next == t && held) {
 		t->state = RT_RUNNING;
+		t->tired = false;
 		rt_sched_unlock();
 		return;
 	}
@@ -221,7 +222,7 @@ void rt_turn_step(unsigned op, uint64_t object, uint64_t arg, uintptr_t pc, unsi
 		rt_sched_queue(t);
 	} else if (rt_sched_settle(t)) {
 		; /* it was chosen */
-	} else if (!t->yielded && rt_sched.strategy->goes_on && rt_sched.strategy->goes_on(t)) {
+	} else if (!t->yielded && !t->tired && rt_sched.strategy->goes_on && rt_sched.strategy->goes_on(t)) {
 		rt_sched_unlock();
 	} else {
 		t->state = RT_READY;
