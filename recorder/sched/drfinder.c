@@ -15,7 +15,8 @@
 
 #include "recorder/runtime/mix.h"
 
-enum { DEPTH = 12, LONG = 20000 }; /* functions of a stack; steps for which a thread is escorted at most */
+/* Functions of a stack; steps for which a thread is escorted at most; choices in a row that others are kept from. */
+enum { DEPTH = 12, LONG = 20000, KEPT_MAX = 64 };
 
 /* ---- Sets ---- */
 
@@ -304,6 +305,24 @@ static struct rt_task *go_escorted(struct rt_task *const *enabled, unsigned n)
 	return allow(rt_sched_any_that(enabled, n, is_suspended, true));
 }
 
+/*
+ * One that is about to take no lock, and was kept from going on for long; NULL: none was. Such a thread may be enabled
+ * at those moments alone at which another is about to take a lock, as at the end of a wait for a condition.
+ */
+static struct rt_task *one_kept(struct rt_task *const *enabled, unsigned n)
+{
+	static RT_OF_RUN unsigned kept;
+	bool any = false;
+
+	for (unsigned i = 0; i < n; i++)
+		any |= !is_suspended(enabled[i]);
+	kept = any ? kept + 1 : 0;
+	if (kept <= KEPT_MAX)
+		return NULL;
+	kept = 0;
+	return rt_sched_any_that(enabled, n, is_suspended, false);
+}
+
 static struct rt_task *choose(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
 {
 	struct rt_task *t;
@@ -317,8 +336,12 @@ static struct rt_task *choose(struct rt_task *current, struct rt_task *const *en
 	waiter = 0;
 	if (t)
 		return allow(t);
-	if (!(t = rt_sched_any_that(enabled, n, is_suspended, true)))
+	if (!(t = one_kept(enabled, n)))
+		t = rt_sched_any_that(enabled, n, is_suspended, true);
+	if (!t)
 		return rt_sched_any(enabled, n);
+	if (!is_suspended(t))
+		return t;
 	return find_escort(t) ? go_escorted(enabled, n) : allow(t);
 }
 

@@ -154,6 +154,10 @@ run 0 record --serial=1 --strategy=drfinder --learn=sync.json --outcome=o2.json 
 run 0 record --serial=1 --strategy=drfinder --learn=o2.json -o d2.zst ./drfinder
 [ "$( (observed d1.zst && observed d2.zst) | sort -u | tr '\n' ' ')" = "x y " ] || wrong "drfinder after --sync-only"
 
+# A thread that waits for a condition is enabled only where the one that signals it, again and again, is about to lock.
+build $cases/cond_wake_order.c woken
+timeout 60 "$RACETRACE" record --serial=1 --strategy=drfinder -o d.zst ./woken >out 2>err || wrong "drfinder, woken: $? $(tail -n 2 err)"
+
 # A lock is of the type of the structure whose member it is: in each element of a block, and in variables; without debug
 # information it goes by where the block was allocated.
 for heap in 0 1; do
