@@ -83,7 +83,7 @@ $(BUILD)/tool/%.o: %.c
 	$(call say,CC,$<) $(CC) $(ALL_CFLAGS) $(TOOL_CFLAGS) -c -o $@ $<
 
 # One strategy of the recorder's scheduler is looked at by itself: its guarantee needs many runs; so are the runs of programs.
-$(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/obj/recorder/sched/pct.o $(BUILD)/obj/recorder/valgrind/instruction.o $(BUILD)/obj/cmd/try/runner.o $(BUILD)/lib/libracetrace.a
+$(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/obj/recorder/sched/pct.o $(BUILD)/obj/recorder/valgrind/instruction.o $(BUILD)/obj/cmd/try/runner.o $(BUILD)/obj/cmd/try/descendants.o $(BUILD)/lib/libracetrace.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ -lcheck -lsubunit -lrt $(LIBS)
 

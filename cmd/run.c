@@ -7,11 +7,15 @@
 #include "cmd/base/reports.h"
 #include "cmd/base/scratch.h"
 #include "cmd/base/setting.h"
+#include "cmd/base/siblings.h"
 #include "cmd/replay/replay.h"
+#include "cmd/try/foreground.h"
 #include "cmd/try/runner.h"
+#include "lib/base/clock.h"
 
 #include <argp.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPT_BEFORE = 256, OPT_SERIAL, OPT_NO_CONFIRM, OPT_TIMEOUT, OPT_TIME_LIMIT, OPT_TRACE };
+enum { OPT_BEFORE = 256, OPT_SERIAL, OPT_NO_CONFIRM, OPT_TIME, OPT_TIMEOUT, OPT_TIME_LIMIT, OPT_TRACE };
 
 struct settings {
 	struct cmd_reports reports;
@@ -29,6 +33,8 @@ struct settings {
 	char **command;
 	const char *serial; /* seed; NULL: threads run as they come */
 	bool no_confirm;
+	bool timed;       /* --timeout was given */
+	uint64_t time_ms; /* after which the recorded run gets SIGTERM; 0: never */
 	uint32_t jobs;
 	struct replay_options replay; /* time_limit_ms 0: nothing that is only predicted or conditional is tried */
 };
@@ -39,6 +45,7 @@ static const struct argp_option options[] = {
     {"jobs", 'j', "N", 0, "Analyze and replay in N processes (1)", 0},
     {"no-confirm", OPT_NO_CONFIRM, NULL, 0, "Do not run the program again with the schedules that were found", 0},
     {"serial", OPT_SERIAL, "SEED", OPTION_ARG_OPTIONAL, "Record one thread at a time, as 'racetrace record' does", 0},
+    {"time", OPT_TIME, "TIME", 0, "End the recorded run after this time, by SIGTERM", 0},
     {"time-limit", OPT_TIME_LIMIT, "TIME", 0, "Try what is only predicted or conditional for this time (30); 0: do not",
      0},
     {"timeout", OPT_TIMEOUT, "TIME", 0, "End a run with a schedule after this time (20)", 0},
@@ -55,6 +62,7 @@ static const char doc[] = "Records a run of PROGRAM and analyzes it. Runs the pr
 static const struct cmd_setting settings[] = {
     CMD_SETS(OPT_BEFORE, struct settings, replay.before),
     CMD_SETS(OPT_NO_CONFIRM, struct settings, no_confirm),
+    CMD_SETS_TIME(OPT_TIME, struct settings, time_ms, "the time", false),
     CMD_SETS_TIME(OPT_TIME_LIMIT, struct settings, replay.time_limit_ms, "the time limit", true),
     CMD_SETS(OPT_TRACE, struct settings, trace),
     {0},
@@ -80,14 +88,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_TIMEOUT:
 		s->replay.timeout_ms = cmd_timeout_ms(state, arg);
+		s->timed = true;
 		return 0;
 	default:
 		return cmd_parse_program(key, state, &s->command);
 	}
 }
 
-/* Runs `racetrace record`; *status is as from waitpid. */
-static enum rt_status record(const struct settings *s, const char *trace, int *status, struct rt_error *err)
+/* Runs `racetrace record`. */
+static enum rt_status record(const struct settings *s, const char *trace, struct foreground_end *end,
+                             struct rt_error *err)
 {
 	enum { OWN = 8 };
 	char *self, serial[64];
@@ -113,24 +123,10 @@ static enum rt_status record(const struct settings *s, const char *trace, int *s
 		argv[n++] = "--unkept";
 	argv[n++] = "--";
 	memcpy(argv + n, s->command, count * sizeof *argv);
-	pid_t pid = fork();
-	if (pid == 0) {
-		signal(SIGXFSZ, SIG_DFL); /* which this program ignores */
-		execv(self, (char *const *)(uintptr_t)argv);
-		_exit(EXIT_INPUT);
-	}
+	found = foreground_run((char *const *)(uintptr_t)argv, s->command[0], s->time_ms, end, err);
 	free(argv);
 	free(self);
-	if (pid < 0)
-		return rt_error_set(err, RT_ESYSTEM, "cannot make a process: %s", strerror(errno));
-	/* Signals of the terminal are the program's; what is recorded then is reported. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
-		;
-	signal(SIGINT, SIG_DFL);
-	signal(SIGQUIT, SIG_DFL);
-	return RT_OK;
+	return found;
 }
 
 /* A file that is the standard input can be read again from its beginning. */
@@ -192,25 +188,69 @@ static enum rt_status report(struct settings *s, struct rt_trace *trace, bool *f
 	return status;
 }
 
+/*
+ * The trace that is reported: the program's own, or, where that had one thread and left the work to a process that it
+ * forked, as a daemon does, the other one's. Which is said. A replay cannot make that one's schedules happen.
+ */
+static enum rt_status open_recorded(struct settings *s, const char *path, struct rt_trace **trace, struct rt_error *err)
+{
+	enum rt_status status = cmd_open_trace(path, NULL, trace, err);
+	size_t n = status ? 0 : siblings_count(path);
+	if (!n)
+		return status;
+	char *other = rt_trace_info(*trace)->thread_count < 2 ? siblings_threaded(path) : NULL;
+	if (other) {
+		rt_trace_free(*trace);
+		status = cmd_open_trace(other, NULL, trace, err);
+		s->no_confirm = true;
+	}
+	if (!status && other)
+		fprintf(stderr,
+		        "racetrace: '%s' had one thread; the report is of process %" PRIu64
+		        ", which it made: its schedules are not run\n",
+		        s->command[0], rt_trace_info(*trace)->pid);
+	n -= other != NULL;
+	free(other);
+	if (n)
+		fprintf(stderr, "racetrace: %zu other process%s recorded, and %s not in this report%s\n", n,
+		        n == 1 ? " was" : "es were", n == 1 ? "is" : "are",
+		        s->trace ? "" : ": --trace=FILE keeps their traces");
+	return status;
+}
+
+/* Of a program that a signal ended: the runs with a schedule would all take the whole time, as nothing ends them. */
+static void bound_runs(struct settings *s, uint64_t recorded_ns)
+{
+	enum { LEAST_MS = 2000, TIMES = 2, MS = 1000000 };
+	uint64_t bound = LEAST_MS + TIMES * (recorded_ns / MS);
+	if (!s->timed && bound < s->replay.timeout_ms)
+		s->replay.timeout_ms = (unsigned)bound;
+}
+
 static enum rt_status run(struct settings *s, const char *path, int *result, struct rt_error *err)
 {
 	struct rt_trace *trace;
 	bool found = false;
-	int ended;
+	struct foreground_end end;
+	uint64_t began = now_ns();
 	if (s->replay.before && !runner_prepare(s->replay.before)) {
 		*err = (struct rt_error){.status = RT_EINPUT, .told = true};
 		return RT_EINPUT;
 	}
-	enum rt_status status = record(s, path, &ended, err);
+	enum rt_status status = record(s, path, &end, err);
 	if (status)
 		return status;
-	*result = WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended);
+	*result = WIFSIGNALED(end.status) ? 128 + WTERMSIG(end.status) : WEXITSTATUS(end.status);
+	if (end.signal)
+		bound_runs(s, now_ns() - began);
+	/* It is to end soon: the report is all that is left to do. */
+	s->no_confirm |= !s->time_ms && (end.signal == SIGTERM || end.signal == SIGHUP);
 	if (access(path, R_OK) != 0) { /* `record` has said why */
 		status = rt_error_set(err, RT_EINPUT, "there is no trace");
-		err->told = !WIFSIGNALED(ended);
+		err->told = !WIFSIGNALED(end.status);
 		return status;
 	}
-	status = cmd_open_trace(path, NULL, &trace, err);
+	status = open_recorded(s, path, &trace, err);
 	if (!status) {
 		status = report(s, trace, &found, err);
 		rt_trace_free(trace);

@@ -1,9 +1,12 @@
 /* Traces of other processes; see siblings.h. */
 #include "cmd/base/siblings.h"
 
+#include "tracefmt/trace.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,8 +44,9 @@ static bool is_before(struct timespec a, struct timespec b)
 	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
 }
 
-/* Number of siblings; before: removes those that are older, and counts these alone. */
-static size_t visit(const char *trace, const struct timespec *before)
+/* Calls f for each sibling; returns for how many it was true. */
+static size_t visit(const char *trace, bool (*f)(int folder, const char *name, const struct stat *st, void *arg),
+                    void *arg)
 {
 	const char *slash = strrchr(trace, '/'), *base = slash ? slash + 1 : trace;
 	char *path = slash ? strndup(trace, (size_t)(slash - trace) + 1) : strdup(".");
@@ -53,11 +57,60 @@ static size_t visit(const char *trace, const struct timespec *before)
 	free(path);
 	while (folder && (entry = readdir(folder)))
 		if (is_sibling(entry->d_name, base) && is_trace(dirfd(folder), entry->d_name, &st))
-			n += !before ||
-			     (is_before(st.st_mtim, *before) && unlinkat(dirfd(folder), entry->d_name, 0) == 0);
+			n += f(dirfd(folder), entry->d_name, &st, arg);
 	if (folder)
 		closedir(folder);
 	return n;
+}
+
+static bool remove_older(int folder, const char *name, const struct stat *st, void *since)
+{
+	return is_before(st->st_mtim, *(const struct timespec *)since) && unlinkat(folder, name, 0) == 0;
+}
+
+static bool any(int folder, const char *name, const struct stat *st, void *arg)
+{
+	(void)folder, (void)name, (void)st, (void)arg;
+	return true;
+}
+
+struct threaded {
+	const char *trace;
+	char *path;
+	uint32_t threads;
+};
+
+static bool look_at_threads(int folder, const char *name, const struct stat *st, void *arg)
+{
+	struct threaded *t = arg;
+	const char *slash = strrchr(t->trace, '/');
+	struct rt_trace *trace;
+	struct rt_error err = {0};
+	char *path = NULL;
+	(void)folder, (void)st;
+	if (asprintf(&path, "%.*s%s", slash ? (int)(slash - t->trace + 1) : 0, t->trace, name) < 0)
+		return false;
+	uint32_t threads = 0;
+	if (!rt_trace_open(path, &trace, &err)) {
+		threads = rt_trace_info(trace)->thread_count;
+		rt_trace_free(trace);
+	}
+	bool more = threads > t->threads;
+	if (more) {
+		free(t->path);
+		t->path = path;
+		t->threads = threads;
+	} else {
+		free(path);
+	}
+	return more;
+}
+
+char *siblings_threaded(const char *trace)
+{
+	struct threaded t = {.trace = trace, .threads = 1};
+	visit(trace, look_at_threads, &t);
+	return t.path;
 }
 
 struct timespec siblings_now(void)
@@ -69,10 +122,10 @@ struct timespec siblings_now(void)
 
 size_t siblings_remove_old(const char *trace, struct timespec since)
 {
-	return visit(trace, &since);
+	return visit(trace, remove_older, &since);
 }
 
 size_t siblings_count(const char *trace)
 {
-	return visit(trace, NULL);
+	return visit(trace, any, NULL);
 }

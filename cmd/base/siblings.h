@@ -12,5 +12,8 @@ struct timespec siblings_now(void);
 size_t siblings_remove_old(const char *trace, struct timespec since);
 /* Number of those that are there. */
 size_t siblings_count(const char *trace);
+/* The one of a process that had several threads, the most of all; the caller frees it. NULL: there is none, or no
+ * memory. */
+char *siblings_threaded(const char *trace);
 
 #endif

@@ -241,15 +241,16 @@ static enum rt_status take_run(struct replaying *p, struct job *j)
 	if (is_of_stuck(p, j))
 		way_take_stuck(p->r, j->entry, path, &run);
 	run.printed = run.kind == OUTCOME_CONFIRMED ? try_end(j->t)->out.digest : 0;
+	bool ended = try_end(j->t)->kind != RUN_TIMEOUT; /* otherwise what it printed was cut off */
 	run.way = j->way;
 	try_free(j->t);
 	j->t = NULL;
 	/* A run without a schedule would mostly be stuck as well. */
-	if (run.kind == OUTCOME_CONFIRMED && !p->o->hold && !is_of_stuck(p, j)) {
+	if (run.kind == OUTCOME_CONFIRMED && ended && !p->o->hold && !is_of_stuck(p, j)) {
 		struct try_options o = plain_options(p);
 		reference_start(&p->reference, &o);
-		/* The command before a run is not to meet another run. */
-		while (p->o->before && reference_step(&p->reference) && wait_for_one(reference_fd(&p->reference)))
+		/* Without --jobs no run is to meet another one: both may want the same port or file. */
+		while (p->o->jobs == 1 && reference_step(&p->reference) && wait_for_one(reference_fd(&p->reference)))
 			;
 	}
 	j->last = run.kind;

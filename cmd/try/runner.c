@@ -1,12 +1,11 @@
 /* Runs that end; see runner.h. The keeper's side first, then the caller's. */
 #include "cmd/try/runner.h"
 
+#include "cmd/try/descendants.h"
 #include "lib/base/clock.h"
 #include "lib/base/input.h"
 #include "lib/base/output.h"
-#include "lib/base/vec.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -60,75 +59,6 @@ static bool stream_read(struct stream *s)
 	return true;
 }
 
-struct process {
-	pid_t pid, parent;
-	bool mine;
-};
-
-bool run_state(const char *pid, char *state, pid_t *parent)
-{
-	char path[64], text[512];
-	snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	const char *name_end = strrchr(text, ')');
-	return name_end && sscanf(name_end + 1, " %c %d", state, parent) == 2;
-}
-
-/* 0 if the process is gone. */
-static pid_t parent_of(const char *pid)
-{
-	char state;
-	pid_t parent;
-	return run_state(pid, &state, &parent) && state != 'Z' ? parent : 0;
-}
-
-static struct process *list_processes(size_t *count)
-{
-	DIR *folder = opendir("/proc");
-	struct process *list = NULL;
-	size_t capacity = 0;
-	*count = 0;
-	for (struct dirent *d; folder && (d = readdir(folder));) {
-		pid_t pid = (pid_t)atol(d->d_name), parent = pid > 0 ? parent_of(d->d_name) : 0;
-		if (!parent)
-			continue;
-		if (!vec_reserve(&list, &capacity, *count + 1, sizeof *list))
-			break;
-		list[(*count)++] = (struct process){.pid = pid, .parent = parent};
-	}
-	if (folder)
-		closedir(folder);
-	return list;
-}
-
-/* Kills all descendants of the calling process but one. */
-static void kill_descendants(pid_t but)
-{
-	size_t n;
-	struct process *list = list_processes(&n);
-	pid_t self = getpid();
-	for (bool more = true; more;) {
-		more = false;
-		for (size_t i = 0; i < n; i++) {
-			bool mine = list[i].parent == self;
-			for (size_t k = 0; k < n && !mine; k++)
-				mine = list[k].mine && list[k].pid == list[i].parent;
-			more |= mine && !list[i].mine;
-			list[i].mine |= mine;
-		}
-	}
-	for (size_t i = 0; i < n; i++)
-		if (list[i].mine && list[i].pid != but)
-			kill(list[i].pid, SIGKILL);
-	free(list);
-}
-
 /* Takes note of children that have ended. False: there are no children any more. */
 static bool reap(struct keeper *k)
 {
@@ -173,7 +103,7 @@ static void wind_up(struct keeper *k, unsigned grace_ms)
 {
 	uint64_t until = now_ns() + (uint64_t)grace_ms * MILLISECOND;
 	while (k->main && now_ns() < until) {
-		kill_descendants(k->main);
+		descendants_kill(k->main);
 		look(k, now_ns() + STEP_MS * MILLISECOND);
 		reap(k);
 	}
@@ -204,7 +134,7 @@ static void keep(struct keeper *k, const struct run_options *o)
 	k->end->duration_ns = now_ns() - k->began;
 	/* What each kill leaves without a parent becomes a child of this process, so the end comes. */
 	while (reap(k)) {
-		kill_descendants(0);
+		descendants_kill(0);
 		look(k, now_ns() + STEP_MS * MILLISECOND);
 	}
 	for (int i = 0; i < 2; i++) {

@@ -69,8 +69,4 @@ const char *run_own_line(const struct run_end *end, size_t *length);
 /* Ends the run if it has not ended. NULL is allowed. */
 void runner_free(struct runner *r);
 
-/* A process's state ('T': stopped, 'Z': dead) and parent, by /proc/PID/stat: "pid (any name) state ppid". False: it is
- * gone. */
-bool run_state(const char *pid, char *state, pid_t *parent);
-
 #endif

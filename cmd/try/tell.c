@@ -1,6 +1,7 @@
 /* What became of a run that follows a plan, in words; see try.h. */
 #include "cmd/try/parts.h"
 
+#include "cmd/try/descendants.h"
 #include "lib/base/memory_file.h"
 #include "tracefmt/child.h"
 
@@ -429,10 +430,10 @@ static void tell_held(struct try *t, const struct rt_plan_goal *goal, struct hel
 /* True if the process is stopped: a signal that continues it is not lost. */
 static bool is_stopped(uint32_t pid)
 {
-	char number[16], state;
-	pid_t parent;
+	char number[16];
+	struct process_state is;
 	snprintf(number, sizeof number, "%" PRIu32, pid);
-	return run_state(number, &state, &parent) && (state == 'T' || state == 't');
+	return process_look(number, &is) && (is.state == 'T' || is.state == 't');
 }
 
 pid_t try_held(struct try *t, struct held_event *events, uint32_t *count)

@@ -171,6 +171,45 @@ run 0 record --serial=1 -o unseen.zst ./unseen
 run 1 replay --all --timeout 60 unseen.zst
 holds '[.anomalies[].replay.results[]] | any(.outcome == "stuck") and all(.end.kind == "status")'
 
+# A server that never ends, of which only one may run at a time: run ends it, and no run meets another one.
+cat >serves.c <<'END'
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <unistd.h>
+static int served;
+static void *serve(void *arg) { served++; for (;;) pause(); return arg; }
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	if (argc > 1 && argv[1][0] == 'd') {
+		if (fork())
+			return 0;
+		setsid();
+		signal(SIGTERM, SIG_IGN);
+	} else if (flock(open("only", O_RDWR | O_CREAT, 0600), LOCK_EX | LOCK_NB) != 0)
+		return 9;
+	pthread_create(&t, NULL, serve, NULL);
+	serve(&t);
+	return 0;
+}
+END
+build serves serves.c
+run 1 run --time 0.5 --timeout 1 -f json ./serves
+holds '[.anomalies[].replay | select(.) | .outcome] | length > 0 and all(. == "confirmed")'
+holds '[.anomalies[].replay | select(.) | .results[].outcome] | all(. == "confirmed")'
+left '\./serves'
+# A daemon is what is reported, and ends, though it ignores what asks it to. So it is where run is told to end.
+run 1 run --time 0.5 -f json ./serves daemon
+holds '[.anomalies[] | select(.kind == "race")] | length > 0'
+says "had one thread; the report is of process"
+left '\./serves'
+timeout -s TERM 6 "$RACETRACE" run -f json ./serves daemon >out 2>err
+holds '[.anomalies[] | select(.kind == "race")] | length > 0'
+says "'./serves' still runs after 5 s, and sleeps; an interrupt ends it"
+left '\./serves'
+
 # Interrupted, it takes all runs with it.
 "$RACETRACE" replay --timeout 600 late.zst -- ./late w >out 2>err &
 replay=$!
