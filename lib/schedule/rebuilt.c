@@ -87,8 +87,10 @@ static enum rt_status gather(struct rt_trace *trace, struct positions *list, str
 	struct rt_pass pass;
 	bool no_memory = false;
 	for (struct rt_event *e = rt_pass_first(&pass, trace, err); e && !no_memory; e = rt_pass_next(&pass)) {
-		if (e->pc && see(&all, e->pc, e->op, &no_memory))
-			no_memory = !add_position(list, trace, e->pc, e->op);
+		/* A wait that never ends is where the thread is about to do what it waits for. */
+		unsigned op = e->op == RT_OP_BLOCK ? (unsigned)e->arg : e->op;
+		if (e->pc && see(&all, e->pc, op, &no_memory))
+			no_memory = !add_position(list, trace, e->pc, op);
 		if (variables && module_at(trace, e->addr))
 			no_memory |= !variables_add(variables, e->addr);
 	}

@@ -41,6 +41,37 @@ for name in semaphore_lock_racy singleton_racy pecan/account pecan/list more/che
 		all_confirmed "$app, $before replayed as $now"
 	done
 done
+# A thread that waits for ever is where it would take the lock, at a place of its own where the call is inlined.
+cat >twice.c <<'END'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int n;
+static void inner(void)
+{
+	pthread_mutex_lock(&m);
+	n++;
+	pthread_mutex_unlock(&m);
+}
+static void *work(void *p)
+{
+	inner();
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, work, NULL);
+	pthread_join(t, NULL);
+	pthread_mutex_lock(&m);
+	inner();
+	return n;
+}
+END
+compiled twice twice.c -O1
+compiled twice.O2 twice.c -O2
+run 124 record --serial -o twice.zst ./twice
+run 0 replay --attempts 1 twice.zst -- ./twice.O2
+all_confirmed "twice, O1 replayed as O2"
 # The same build under another name.
 cp hidden renamed
 run 0 replay --attempts 1 hidden.zst -- ./renamed
