@@ -8,7 +8,7 @@
  * nothing. The second writes the cell without reading it again first (an update, x -= n, reads it for itself:
  * update.c; and so does what replaces an element of a map, whether there is one or not). No other section of the lock
  * is in between, and no wait. Both are in one call that the program's own source makes, or the second is further down
- * in main or in a thread's own routine.
+ * in main, in a thread's own routine or in what a library calls.
  */
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"

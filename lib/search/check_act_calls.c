@@ -5,6 +5,7 @@
 #include "lib/base/vec.h"
 #include "lib/search/check_act_parts.h"
 #include "lib/trace/jumps.h"
+#include "lib/trace/own_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ struct finder {
 
 bool check_act_is_own(const struct rt_frame *f)
 {
-	return f->file && strncmp(f->file, "/usr/", 5) != 0;
+	return f->file && !frame_is_library(f);
 }
 
 struct calls {
@@ -57,8 +58,8 @@ static bool in_one_inlined_call(const struct finder *s, uint64_t pc1, uint64_t p
 }
 
 /*
- * True if the second position is further down in the same function of the program. What main or a thread's own routine
- * does is one call, but may be many rounds of a loop; from one round to the next the way goes up.
+ * True if the second position is further down in the same function of the program. What main, a thread's own routine or
+ * what a library calls does is one call, but may be many rounds of a loop; from one round to the next the way goes up.
  */
 static bool comes_below(const struct finder *s, uint64_t pc1, uint64_t pc2)
 {
@@ -69,8 +70,9 @@ static bool comes_below(const struct finder *s, uint64_t pc1, uint64_t pc2)
 		return false;
 	f1 += n1 - 1;
 	f2 += n2 - 1;
-	return check_act_is_own(f1) && check_act_is_own(f2) && !strcmp(f1->file, f2->file) && f1->function &&
-	       f2->function && !strcmp(f1->function, f2->function) && f1->line < f2->line;
+	bool below = f1->line < f2->line || (f1->line == f2->line && pc1 < pc2);
+	return below && check_act_is_own(f1) && check_act_is_own(f2) && !strcmp(f1->file, f2->file) && f1->function &&
+	       f2->function && !strcmp(f1->function, f2->function);
 }
 
 static bool begin_candidate(const struct finder *s, const struct calls *calls, struct check_act_candidate *c)
@@ -130,7 +132,7 @@ static void end_candidate(const struct finder *s, const struct calls *calls, str
 	uint64_t at = c->depth < calls->depth ? calls->sites[c->depth] : own;
 	c->one_call = (c->depth && is_own_call(s, c->sites[c->depth - 1])) ||
 	              in_one_inlined_call(s, c->sites[c->depth], at) ||
-	              (c->depth == 1 && comes_below(s, c->sites[c->depth], at));
+	              (c->depth && comes_below(s, c->sites[c->depth], at));
 	free(c->sites);
 	c->sites = NULL;
 }

@@ -6,6 +6,7 @@
  */
 #include "lib/base/vec.h"
 #include "lib/trace/loader.h"
+#include "lib/trace/own_code.h"
 
 struct loader_thread *loader_thread(struct loader *l, uint32_t index)
 {
@@ -159,7 +160,7 @@ static bool is_own_call(const struct loader *l, const struct loader_thread *t, u
 	const struct rt_frame *f = rt_trace_frames(l->m->trace, pc, &n);
 	if (!n || !f->file)
 		return t->frame_count && !(n && f->module && strstr(f->module, ".so"));
-	return strncmp(f->file, "/usr/", 5) != 0;
+	return !frame_is_library(f);
 }
 
 static void function_enter(struct loader *l, struct loader_thread *t, uint64_t pc)

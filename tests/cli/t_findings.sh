@@ -55,6 +55,50 @@ EOF
 analyze 0 "$tmp/counted.zst"
 is counted '.summary.race.observed > 0 and all(.findings[]; .level == "note" and (.fix | test("-fprofile-update=atomic")))'
 
+# A check and its act on one line of what a library calls, as std::thread does.
+cat >"$tmp/bank.c" <<'EOF'
+#include <pthread.h>
+#include <search.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long balance = 100;
+static long get(void)
+{
+	pthread_mutex_lock(&lock);
+	long now = balance;
+	pthread_mutex_unlock(&lock);
+	return now;
+}
+static void set(long to)
+{
+	pthread_mutex_lock(&lock);
+	balance = to;
+	pthread_mutex_unlock(&lock);
+}
+static int withdraw(const void *a, const void *b)
+{
+	if (get() >= 40)
+		set(get() - 40);
+	return a == b;
+}
+static void *f(void *unused)
+{
+	size_t one = 1;
+	return lfind(unused, "", &one, 1, withdraw);
+}
+int main(void)
+{
+	pthread_t t[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], 0, f, 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], 0);
+	return get() != 20;
+}
+EOF
+record bank "$tmp/bank.c"
+analyze 0 "$tmp/bank.zst"
+is bank '[.findings[] | [.level, (.title | test("^.withdraw. acts on what it read of .balance."))]] == [["warning", true]]'
+
 # Sections of a counter's lock that another lock spans, as where the first reader keeps writers out: no unit of work, as the second one reads anew.
 printf '%s\n' 'A|fork(B)|1' 'A|acq(m)|2' 'A|r(x)|3' 'A|w(x)|4' 'A|acq(k)|5' 'A|rel(m)|6' 'B|acq(m)|2' 'B|r(x)|3' 'B|w(x)|4' 'B|rel(m)|7' 'A|acq(m)|8' 'A|r(x)|9' \
 	'A|w(x)|10' 'A|rel(k)|11' 'A|rel(m)|12' 'B|acq(m)|8' 'B|r(x)|9' 'B|w(x)|10' 'B|rel(m)|12' >"$tmp/spanned.std"
