@@ -172,19 +172,32 @@ bool deed_is_profile(const struct report *r, const struct anomaly *a)
 	       s.name[sizeof prefix - 1] >= '0' && s.name[sizeof prefix - 1] <= '9';
 }
 
+/* True if the column of the line, counted from 1, is in the condition of a `while`. */
+static bool is_in_while(const char *line, uint32_t column)
+{
+	static const char word[] = "while";
+	const size_t length = sizeof word - 1;
+	bool is = false;
+	for (const char *at = line; (at = strstr(at, word)) && (size_t)(at - line) + length < column; at += length) {
+		size_t between = column - 1 - (size_t)(at - line) - length;
+		bool whole = (at == line || strchr(" \t};{", at[-1])) && (at[length] == ' ' || at[length] == '(');
+		is = whole && strcspn(at + length, ";{") >= between;
+	}
+	return is;
+}
+
 bool deed_waits(const struct report *r, const struct finding *f, uint32_t e)
 {
-	enum { FEW = 2 }; /* writes of a flag */
+	enum { FEW = 2 }; /* writes of a flag; looks at what is no flag, as of a list's next element */
 	struct subject s;
 	struct place place = place_of(r, e);
 	unsigned op = model_op(r->analysis->model, e);
 	if (!rt_op_reads(op) || rt_op_writes(op) || model_lockset_of(r->analysis->model, e) || f->uses.writes > FEW ||
-	    !subject_of(r, r->entries[f->entries[0]].anomaly, &s) || strcmp(s.kind, "global") != 0)
+	    !subject_of(r, r->entries[f->entries[0]].anomaly, &s) ||
+	    (strcmp(s.kind, "global") != 0 && f->uses.accesses <= f->uses.writes + FEW))
 		return false;
 	char *line = place_line(r, &place);
-	const char *at = line ? line + strspn(line, " \t}") : "";
-	bool waits = !strncmp(at, "while", 5) && (at[5] == ' ' || at[5] == '(') &&
-	             place.frame->column > (uint32_t)(at - line) + 5;
+	bool waits = line && is_in_while(line, place.frame->column);
 	free(line);
 	return waits;
 }

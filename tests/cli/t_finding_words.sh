@@ -416,6 +416,31 @@ timeout 60 "$RACETRACE" record -o handed.zst ./handed >out 2>err
 timeout 60 "$RACETRACE" analyze -f text --fail-on never handed.zst >out 2>err
 says '`main` writes `i` while `worker` reads it' '  fix: give the other thread a copy of the value'
 
+# A flag that a loop waits for may be a member, and on the stack.
+cat >stopped.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+struct worker { long rounds; int stop; };
+static void *work(void *own)
+{
+	struct worker *w = own;
+	for (;;) { while (!w->stop) usleep(1000); return own; }
+}
+int main(void)
+{
+	pthread_t t;
+	struct worker w = {0};
+	pthread_create(&t, NULL, work, &w);
+	usleep(20000);
+	w.stop = 1;
+	return pthread_join(t, NULL);
+}
+C
+gcc -g -O1 -fsanitize=thread stopped.c -o stopped -pthread || exit 1
+timeout 60 "$RACETRACE" record -o stopped.zst ./stopped >out 2>err
+timeout 60 "$RACETRACE" analyze -f text --fail-on never stopped.zst >out 2>err
+says ' while ' '  fix: make it atomic: store it with release, load it with acquire; or wait'
+
 # The page says what the text says: which lock is acquired, and how many findings there are beside those that follow.
 for i in 1 2; do echo "T0|fork(T$i)|cycle.c:$i"; done >page.std
 printf 'T1|acq(left)|cycle.c:11\nT1|acq(right)|cycle.c:12\nT1|rel(right)|cycle.c:13\nT1|rel(left)|cycle.c:14\n' >>page.std
