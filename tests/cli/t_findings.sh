@@ -567,7 +567,7 @@ is rank '.findings[0].uses == {"accesses": 24, "writes": 24, "threads": 3, "reac
 is rank '[.anomalies[] | select(.variable.name == "x" and .kind == "race") | .why[] | select(startswith("nearly all"))] | length > 0'
 is rank 'all(.anomalies[] | select(.variable.name == "y"); all(.why[]; startswith("nearly all") | not))'
 text "$tmp/rank.std"
-prints '^  used by 3 threads: 24 accesses while shared, 24 of them write; 2 of them reach the first place, 1 the second$'
+prints '^  used by 3 threads: 24 accesses while shared, 24 of them write; 2 of them reach the first place, one the second$'
 # Each format says the guard of the same findings.
 "$racetrace" analyze --fail-on never -f text="$tmp/g.txt" -f html="$tmp/g.html" -f sarif="$tmp/g.sarif" -f gcc="$tmp/g.gcc" -f json="$tmp/g.json" "$tmp/rank.std"
 said=$(awk '/^F[0-9]+ / { id = $1 } /^  guard: / { print id, $2, $6, $8 }' "$tmp/g.txt" | tr -d '`')

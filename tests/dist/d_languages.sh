@@ -20,6 +20,11 @@ check() {
 	fi
 }
 check 'gfortran -fopenmp' sum_racy.f90 1
+# Fortran's names are those of the source, too.
+jq -e '.findings[0].title | test("^`main program \\(OpenMP region\\)` writes `sum` ")' report.json >/dev/null || {
+	echo "Fortran: $(jq -c '[.findings[].title]' report.json)"
+	fail=1
+}
 check 'gfortran -fopenmp' sum.f90 0
 check 'gfortran -fopenmp' locks_racy.f90 1
 check 'gfortran -fopenmp' locks.f90 0

@@ -109,7 +109,7 @@ static void put_followers(const struct printer *p, const struct finding *f)
 
 static void put_uses(const struct printer *p, const struct finding *f)
 {
-	enum { PART_MAX = 120 };
+	enum { PART_MAX = 120, REACHED_MAX = 12 };
 	const struct uses *u = &f->uses;
 	const struct anomaly *first = p->r->entries[f->entries[0]].anomaly;
 	bool is_pair = first->kind == ANOMALY_RACE && first->event_count == 2;
@@ -123,16 +123,17 @@ static void put_uses(const struct printer *p, const struct finding *f)
 		snprintf(accesses, sizeof accesses, ": %" PRIu64 " accesses while shared, %" PRIu64 " of them write%s",
 		         u->accesses, u->writes, u->writes == 1 ? "s" : "");
 	struct place place[2] = {place_of(p->r, first->events[0]), place_of(p->r, first->events[1])};
+	char reached[2][REACHED_MAX];
+	for (int i = 0; i < 2; i++)
+		snprintf(reached[i], sizeof reached[i], u->reached[i] == 1 ? "one" : "%" PRIu32, u->reached[i]);
+	const char *s = u->reached[0] == 1 ? "es" : "";
 	if (is_pair && place_key(&place[0]) == place_key(&place[1]))
-		snprintf(places, sizeof places,
-		         u->reached[0] == 1 ? "; one of them reaches the place"
-		                            : "; %" PRIu32 " of them reach the place",
-		         u->reached[0]);
+		snprintf(places, sizeof places, "; %s of them reach%s the place", reached[0], s);
 	else if (is_pair && u->reached[0] == 1 && u->reached[1] == 1)
 		snprintf(places, sizeof places, "; one of them reaches each of the two places");
 	else if (is_pair)
-		snprintf(places, sizeof places, "; %" PRIu32 " of them reach%s the first place, %" PRIu32 " the second",
-		         u->reached[0], u->reached[0] == 1 ? "es" : "", u->reached[1]);
+		snprintf(places, sizeof places, "; %s of them reach%s the first place, %s the second", reached[0], s,
+		         reached[1]);
 	snprintf(text, sizeof text, "used by %" PRIu32 " threads%s%s", u->threads, accesses, places);
 	fputs("  ", p->out);
 	text_put(p, text);
