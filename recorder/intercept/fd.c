@@ -198,7 +198,7 @@ void rt_fd_publishes(int fd, const struct sockaddr *to, socklen_t length, uintpt
 		rt_emit_sync(RT_OP_HB_BEFORE, object, 0, pc, 0);
 	if (rt_fd_is_file(fd))
 		rt_fd_files_change(pc);
-	else if (object != RT_FD_NONE)
+	if (object != RT_FD_NONE)
 		rt_children_told(pc);
 }
 
@@ -272,23 +272,35 @@ void rt_fd_taken_from(int other, int fd)
 		rt_fd_plain(fd);
 }
 
+/* What is known by an object as well: room, or the end of what comes. */
+enum beside { ROOM, END };
+static uint64_t beside(uint64_t object, enum beside what)
+{
+	return rt_fd_object_of(rt_object_mix(object + RT_OBJECT_NAMED + (uint64_t)what));
+}
+
 /* came: by which object, or RT_FD_NONE. */
-static void after(uint64_t object, uint64_t came, unsigned depth, uintptr_t pc)
+static void after(uint64_t object, uint64_t came, bool ended, unsigned depth, uintptr_t pc)
 {
 	enum { CHAIN_MAX = 4 };
 	rt_emit_sync(RT_OP_HB_AFTER, object, 0, pc, 0);
+	if (ended)
+		rt_emit_sync(RT_OP_HB_AFTER, beside(object, END), 0, pc, 0);
 	uint32_t n = atomic_load_explicit(&pass_count, memory_order_relaxed);
 	for (uint32_t i = 0; i < n && i < PASSES_MAX && depth < CHAIN_MAX; i++) {
 		uint64_t from = atomic_load(&passes[i].from);
 		if (atomic_load(&passes[i].to) == object && from != came)
-			after(from, object, depth + 1, pc);
+			after(from, object, ended, depth + 1, pc);
 	}
 }
 
 void rt_fd_ends(int fd, uintptr_t pc)
 {
-	if (rt_recording() && !rt_fd_is_file(fd))
-		rt_fd_publishes(fd, NULL, 0, pc);
+	uint64_t object = rt_recording() && !rt_fd_is_file(fd) ? rt_fd_object(fd, true, NULL, 0) : RT_FD_NONE;
+	if (object == RT_FD_NONE)
+		return;
+	rt_emit_sync(RT_OP_HB_BEFORE, beside(object, END), 0, pc, 0);
+	rt_children_told(pc);
 }
 
 void rt_fd_closes(int fd, uintptr_t pc)
@@ -341,7 +353,8 @@ uint64_t rt_fd_file(int fd)
 	return rt_fd_state_now(fd) & ~RT_FD_ENTRY_BITS;
 }
 
-void rt_fd_received(int fd, bool got, uintptr_t pc)
+/* ended: no more comes, or that may be what is told of it. */
+static void received(int fd, bool got, bool ended, uintptr_t pc)
 {
 	if (!rt_recording())
 		return;
@@ -350,9 +363,16 @@ void rt_fd_received(int fd, bool got, uintptr_t pc)
 		rt_emit_time();
 		return;
 	}
-	after(object, RT_FD_NONE, 0, pc);
-	if (!rt_fd_is_file(fd) && !rt_fd_own(rt_fd_since(fd, true)))
+	after(object, RT_FD_NONE, ended && !rt_fd_is_file(fd), 0, pc);
+	if (rt_fd_is_file(fd))
+		rt_children_heard_by(fd, "", AT_EMPTY_PATH, pc);
+	else if (!rt_fd_own(rt_fd_since(fd, false)))
 		rt_children_heard(pc);
+}
+
+void rt_fd_received(int fd, bool got, uintptr_t pc)
+{
+	received(fd, got, true, pc);
 }
 
 static bool is_broken(void)
@@ -363,9 +383,9 @@ static bool is_broken(void)
 void rt_fd_read(int fd, ssize_t n, uintptr_t pc)
 {
 	if (n < 0)
-		rt_fd_received(fd, is_broken(), pc);
+		received(fd, is_broken(), true, pc);
 	else
-		rt_fd_received(fd, n > 0 || (rt_recording() && !rt_fd_is_file(fd)), pc);
+		received(fd, n > 0 || (rt_recording() && !rt_fd_is_file(fd)), n == 0, pc);
 }
 
 /*
@@ -378,7 +398,7 @@ static uint64_t room_in(int fd)
 	if (state == RT_FD_NONE || state == RT_FD_CLOSED || state & RT_FD_ENTRY_BITS)
 		return RT_FD_NONE;
 	uint64_t object = rt_fd_object(fd, true, NULL, 0);
-	return object == RT_FD_NONE ? RT_FD_NONE : rt_fd_object_of(rt_object_mix(object + RT_OBJECT_NAMED));
+	return object == RT_FD_NONE ? RT_FD_NONE : beside(object, ROOM);
 }
 
 static void note_full(int fd)

@@ -25,12 +25,15 @@ void rt_name_changes(const char *path, uintptr_t pc)
 	rt_fd_files_change(pc);
 	if (path && rt_recording())
 		rt_emit_sync(RT_OP_HB_BEFORE, object_of_path(path, IS_CHANGED), 0, pc, 0);
+	rt_children_told(pc);
 }
 
 void rt_name_seen(const char *path, uintptr_t pc)
 {
-	if (path && rt_recording())
-		rt_emit_sync(RT_OP_HB_AFTER, object_of_path(path, IS_CHANGED), 0, pc, 0);
+	if (!path || !rt_recording())
+		return;
+	rt_emit_sync(RT_OP_HB_AFTER, object_of_path(path, IS_CHANGED), 0, pc, 0);
+	rt_children_heard_by(AT_FDCWD, path, 0, pc); /* of another folder, it may be missed there: the same */
 }
 
 void rt_name_opens(const char *path, int flags, uintptr_t pc)

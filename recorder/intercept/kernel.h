@@ -126,6 +126,11 @@
 	if (r >= 0)                                                                                                    \
 	rt_fd_has_room(to, pc)
 #define RECEIVES(fd, buffer, size) received(fd, buffer, r, size, pc)
+/* What is to fill its buffer and does not may have met the end. */
+#define RECEIVES_BY(flags, fd, buffer, size)                                                                           \
+	if ((flags)&MSG_WAITALL && r > 0 && (size_t)r < (size_t)(size))                                                \
+		rt_fd_read(fd, 0, pc);                                                                                 \
+	RECEIVES(fd, buffer, size)
 #define RECEIVES_VECTORS(fd, v, count)                                                                                 \
 	rt_fd_read(fd, r, pc);                                                                                         \
 	if (r > 0)                                                                                                     \
@@ -206,6 +211,11 @@ void rt_semaphores_before(int id, const struct sembuf *operations, size_t n, uin
 void rt_semaphores_after(int id, const struct sembuf *operations, size_t n, uintptr_t pc);
 void rt_semaphores_set(int id, int number, bool all, uintptr_t pc);
 void rt_semaphores_seen(int id, int number, bool all, uintptr_t pc); /* after a look at them */
-uint64_t rt_message_queue(int id);                                   /* its object */
+uint64_t rt_message_queue(int id);                                   /* the object of all that is in it */
+void rt_message_goes(int id, const void *message, uintptr_t pc);
+bool rt_message_may_wait(int id, size_t size);
+void rt_message_went(int id, bool may_have_waited, uintptr_t pc);
+void rt_message_makes_room(int id, uintptr_t pc);
+void rt_message_came(int id, const void *message, uintptr_t pc);
 
 #endif

@@ -12,17 +12,17 @@ LIBRARY(ssize_t, __pread_chk, 5, (int, fd, void *, buffer, size_t, size, off_t, 
 LIBRARY(ssize_t, __pread64_chk, 5, (int, fd, void *, buffer, size_t, size, off64_t, at, size_t, room), READS(fd),
         RECEIVES(fd, buffer, size))
 LIBRARY(ssize_t, recv, 4, (int, fd, void *, buffer, size_t, size, int, flags), READS_UNLESS(flags &MSG_DONTWAIT, fd),
-        RECEIVES(fd, buffer, size))
+        RECEIVES_BY(flags, fd, buffer, size))
 LIBRARY(ssize_t, __recv_chk, 5, (int, fd, void *, buffer, size_t, size, size_t, room, int, flags),
-        READS_UNLESS(flags &MSG_DONTWAIT, fd), RECEIVES(fd, buffer, size))
+        READS_UNLESS(flags &MSG_DONTWAIT, fd), RECEIVES_BY(flags, fd, buffer, size))
 KERNEL(ssize_t, recvfrom, SYS_recvfrom, 6,
        (int, fd, void *, buffer, size_t, size, int, flags, struct sockaddr *, from, socklen_t *, length),
        socklen_t room = room_of(from, length, pc);
-       READS(fd), RECEIVES(fd, buffer, size); if (r >= 0) OUT_ADDRESS(from, length))
+       READS(fd), RECEIVES_BY(flags, fd, buffer, size); if (r >= 0) OUT_ADDRESS(from, length))
 LIBRARY(ssize_t, __recvfrom_chk, 7,
         (int, fd, void *, buffer, size_t, size, size_t, chk, int, flags, struct sockaddr *, from, socklen_t *, length),
         socklen_t room = room_of(from, length, pc);
-        READS(fd), RECEIVES(fd, buffer, size); if (r >= 0) OUT_ADDRESS(from, length))
+        READS(fd), RECEIVES_BY(flags, fd, buffer, size); if (r >= 0) OUT_ADDRESS(from, length))
 KERNEL(ssize_t, readv, SYS_readv, 3, (int, fd, const struct iovec *, v, int, count), READS(fd),
        RECEIVES_VECTORS(fd, v, count))
 LIBRARY(ssize_t, preadv, 4, (int, fd, const struct iovec *, v, int, count, off_t, at), READS(fd),
@@ -39,7 +39,7 @@ NUMBER(ssize_t, SYS_preadv2, 3, (int, fd, const struct iovec *, v, int, count), 
        RECEIVES_VECTORS(fd, v, count))
 KERNEL(ssize_t, recvmsg, SYS_recvmsg, 3, (int, fd, struct msghdr *, message, int, flags),
        socklen_t room = message->msg_namelen;
-       READS_UNLESS(flags & MSG_DONTWAIT, fd), rt_fd_read(fd, r, pc);
+       READS_UNLESS(flags & MSG_DONTWAIT, fd), rt_fd_read(fd, flags &MSG_WAITALL &&r > 0 ? 0 : r, pc);
        if (r >= 0) message_came(message, (size_t)r, room, pc))
 KERNEL(int, recvmmsg, SYS_recvmmsg, 5,
        (int, fd, struct mmsghdr *, messages, unsigned, count, int, flags, struct timespec *, timeout), IN(timeout);
@@ -260,10 +260,12 @@ LIBRARY(int, mq_setattr, 3, (mqd_t, fd, const struct mq_attr *, from, struct mq_
 /* System V: message queues, semaphores, shared memory */
 KERNEL(int, msgsnd, SYS_msgsnd, 4, (int, id, const void *, message, size_t, size, int, flags),
        IN_N(message, size + sizeof(long));
-       BEFORE(rt_message_queue(id)); rt_children_told(pc); LEAVES; AWAITS(MESSAGE), RETURNS; BLOCKS)
-KERNEL(ssize_t, msgrcv, SYS_msgrcv, 5, (int, id, void *, message, size_t, size, long, type, int, flags), LEAVES;
-       AWAITS(MESSAGE), RETURNS; BLOCKS;
-       WHEN(r >= 0, AFTER(rt_message_queue(id)); rt_children_heard(pc); OUT_N(message, (size_t)r + sizeof(long))))
+       const bool waits = rt_message_may_wait(id, size); rt_message_goes(id, message, pc); LEAVES;
+       AWAITS(MESSAGE), RETURNS; BLOCKS; rt_message_went(id, waits, pc))
+KERNEL(ssize_t, msgrcv, SYS_msgrcv, 5, (int, id, void *, message, size_t, size, long, type, int, flags),
+       rt_message_makes_room(id, pc);
+       LEAVES; AWAITS(MESSAGE), RETURNS; BLOCKS;
+       WHEN(r >= 0, rt_message_came(id, message, pc); OUT_N(message, (size_t)r + sizeof(long))))
 KERNEL(int, semop, SYS_semop, 3, (int, id, struct sembuf *, operations, size_t, n), IN_N(operations, n * 6);
        rt_semaphores_before(id, operations, n, pc); LEAVES_UNLESS(rt_semaphores_by_turns(id, operations, n, NULL, pc));
        AWAITS(SEMAPHORE), RETURNS; BLOCKS; if (r == 0) rt_semaphores_after(id, operations, n, pc))

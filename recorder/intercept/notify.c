@@ -3,6 +3,7 @@
  * threads in which the C library calls notification functions, and System V's message queues and semaphores (whose
  * calls are in kernel_calls.h). All are happens-before: of whatever was sent before what is taken.
  */
+#include "recorder/intercept/fd_object.h"
 #include "recorder/intercept/kernel.h"
 #include "recorder/objects.h"
 #include "recorder/runtime/core.h"
@@ -244,6 +245,50 @@ RT_INTERPOSE(int, mq_notify, (mqd_t queue, const struct sigevent *event))
 uint64_t rt_message_queue(int id)
 {
 	return RT_OBJECT_QUEUE + (unsigned)id % QUEUES;
+}
+
+/* A message is of a type, by which it is taken: it is behind those of its own alone. No type is 0. */
+enum { ROOM = 0 };
+static uint64_t messages_of(int id, long type)
+{
+	return rt_fd_object_of(rt_object_mix(rt_object_mix(rt_message_queue(id)) + (uint64_t)type));
+}
+
+void rt_message_goes(int id, const void *message, uintptr_t pc)
+{
+	if (!rt_recording())
+		return;
+	before(rt_message_queue(id), pc);
+	before(messages_of(id, *(const long *)message), pc);
+	rt_children_told(pc);
+}
+
+/* Others may put messages there, too, between this and a call: half of a queue counts as full. */
+bool rt_message_may_wait(int id, size_t size)
+{
+	struct msqid_ds is;
+	return rt_recording() && RT_SYSCALL(SYS_msgctl, id, IPC_STAT, &is) >= 0 &&
+	       (is.__msg_cbytes + size > is.msg_qbytes / 2 || is.msg_qnum > is.msg_qbytes / 2);
+}
+
+void rt_message_went(int id, bool may_have_waited, uintptr_t pc)
+{
+	if (may_have_waited && rt_recording())
+		after(messages_of(id, ROOM), pc);
+}
+
+void rt_message_makes_room(int id, uintptr_t pc)
+{
+	if (rt_recording())
+		before(messages_of(id, ROOM), pc);
+}
+
+void rt_message_came(int id, const void *message, uintptr_t pc)
+{
+	if (!rt_recording())
+		return;
+	after(messages_of(id, *(const long *)message), pc);
+	rt_children_heard(pc);
 }
 
 /* Two objects each: what waits for more comes after what adds, what waits for zero after what takes. */

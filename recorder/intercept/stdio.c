@@ -82,7 +82,7 @@ void rt_stream_received(const FILE *f, enum rt_stream_source from, bool ok, uint
 	if (from == RT_STREAM_OWN_BUFFER && __atomic_load_n(filler_of(f), __ATOMIC_SEQ_CST) == this_thread(f))
 		return;
 	if (rt_fd_carries(f->_fileno))
-		rt_fd_read(f->_fileno, ok ? 1 : f->_flags & _IO_EOF_SEEN ? 0 : -1, pc);
+		rt_fd_read(f->_fileno, f->_flags & _IO_EOF_SEEN ? 0 : ok ? 1 : -1, pc);
 	else if (from == RT_STREAM_DESCRIPTOR)
 		rt_emit_time();
 }

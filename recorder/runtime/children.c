@@ -10,7 +10,9 @@
 #include "recorder/runtime/syscall.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 struct rt_children rt_children;
 
@@ -25,6 +27,31 @@ void rt_children_heard(uintptr_t pc)
 {
 	if (atomic_load_explicit(&rt_children.had, memory_order_relaxed) && rt_recording())
 		rt_emit_sync(RT_OP_HB_AFTER, RT_OBJECT_CHILDREN, 0, pc, 0);
+}
+
+/*
+ * A file that was changed last before there was a child tells nothing of one. Its time is the file system's, whose
+ * clock may be another machine's.
+ */
+#define CLOCKS_DIFFER_S 10
+static _Atomic int64_t first_made; /* seconds */
+
+void rt_children_heard_by(int folder, const char *path, int flags, uintptr_t pc)
+{
+	struct stat is;
+	if (!atomic_load_explicit(&rt_children.had, memory_order_relaxed) || !rt_recording())
+		return;
+	if (RT_SYSCALL(SYS_newfstatat, folder, path, &is, flags) != 0 ||
+	    is.st_ctim.tv_sec >= atomic_load(&first_made) - CLOCKS_DIFFER_S)
+		rt_children_heard(pc);
+}
+
+static void note_first(void)
+{
+	struct timespec now = {0};
+	int64_t none = 0;
+	RT_SYSCALL(SYS_clock_gettime, CLOCK_REALTIME, &now);
+	atomic_compare_exchange_strong(&first_made, &none, now.tv_sec);
 }
 
 /* ---- Shared memory ---- */
@@ -64,6 +91,7 @@ static _Atomic uint32_t made, ended; /* made: or about to be */
 
 static void forks(void)
 {
+	note_first();
 	atomic_fetch_add(&made, 1);
 	atomic_store(&rt_children.had, true);
 	atomic_store(&rt_children.has, true);
@@ -72,16 +100,14 @@ static void forks(void)
 }
 RT_CALL_AT(RT_AT_FORK, forks);
 
-/*
- * Nobody is told any more when the last one has ended. What a child of a child, which may live on, passes on then is no
- * more known than what other processes do.
- */
+/* Nobody is told any more when the last one has ended, and has left none behind. */
 void rt_children_ended(uintptr_t pc)
 {
 	rt_children_heard(pc);
 	uint32_t n = atomic_fetch_add(&ended, 1) + 1;
 	if (n != atomic_load(&made) ||
-	    RT_SYSCALL(SYS_waitid, P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT | __WALL, NULL) != -ECHILD)
+	    RT_SYSCALL(SYS_waitid, P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT | __WALL, NULL) != -ECHILD ||
+	    rt_orphans_live())
 		return;
 	atomic_store(&rt_children.has, false);
 	if (n != atomic_load(&made)) /* another thread makes one */

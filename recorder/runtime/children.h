@@ -19,6 +19,8 @@ struct rt_children {
 	} ranges[RT_CHILDREN_RANGES];
 };
 extern struct rt_children rt_children;
+/* True if a process may live that a child left behind (orphans.c). */
+bool rt_orphans_live(void);
 
 static inline bool rt_children_share_at(const struct rt_children *c, uintptr_t p)
 {

@@ -18,13 +18,6 @@
 
 /* ---- Does each thread wait? As the kernel sees it. ---- */
 
-struct dirent64 {
-	uint64_t inode, offset;
-	uint16_t size;
-	uint8_t type;
-	char name[];
-};
-
 /* The next word of a line, in decimal or, behind 0x, in hexadecimal; what is no number is read as a huge one. */
 static uint64_t next_word(const char **line)
 {
@@ -79,37 +72,18 @@ static bool task_waits(const char *task)
 	return word[2] & FUTEX_PRIVATE_FLAG || is_thread(word[3]);
 }
 
-static bool tasks_wait(const char *entries, long size, const char *me)
+static bool is_me_or_waits(const char *task, const void *me)
 {
-	for (long at = 0; at < size;) {
-		const struct dirent64 *e = (const struct dirent64 *)(const void *)(entries + at);
-		bool mine = rt_length(e->name) == rt_length(me);
-
-		for (size_t i = 0; mine && me[i]; i++)
-			mine = me[i] == e->name[i];
-		if (e->name[0] != '.' && !mine && !task_waits(e->name))
-			return false;
-		at += e->size;
-	}
-	return true;
+	return rt_same(task, me) || task_waits(task);
 }
 
 /* True if all other threads do. Each is looked at once, so one that is about to be woken may be missed. */
 static bool others_wait(void)
 {
-	_Alignas(8) char entries[4096];
 	char me[24];
-	int fd = (int)RT_SYSCALL(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	long n = -1;
-	bool all = true;
 
-	if (fd < 0)
-		return false;
 	rt_append_number(me, (uint64_t)RT_SYSCALL(SYS_gettid));
-	while (all && (n = RT_SYSCALL(SYS_getdents64, fd, entries, sizeof entries)) > 0)
-		all = tasks_wait(entries, n, me);
-	RT_SYSCALL(SYS_close, fd);
-	return all && n == 0;
+	return rt_each_entry("/proc/self/task", is_me_or_waits, me);
 }
 
 /* ---- The moment ---- */

@@ -165,6 +165,8 @@ bool rt_signal_restarts(int sig); /* true if a call that a handler of the signal
  */
 void rt_children_told(uintptr_t pc);
 void rt_children_heard(uintptr_t pc);
+/* The same by a file, as SYS_newfstatat finds it, if a child may have changed it, or it is missing. */
+void rt_children_heard_by(int folder, const char *path, int flags, uintptr_t pc);
 void rt_children_ended(uintptr_t pc); /* after one has ended */
 void rt_children_see(const void *p, size_t size);
 void rt_children_heard_at(const volatile void *p, uint64_t value, uint64_t writes, uintptr_t pc);

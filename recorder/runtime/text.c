@@ -75,6 +75,31 @@ bool rt_read_file(const char *name, char *to, size_t size)
 	return n > 0;
 }
 
+struct dirent64 {
+	uint64_t inode, offset;
+	uint16_t size;
+	uint8_t type;
+	char name[];
+};
+
+bool rt_each_entry(const char *folder, bool (*each)(const char *name, const void *with), const void *with)
+{
+	_Alignas(8) char entries[4096];
+	int fd = (int)RT_SYSCALL(SYS_openat, AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long n = -1;
+	bool all = fd >= 0;
+
+	while (all && (n = RT_SYSCALL(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+		for (long at = 0; all && at < n;) {
+			const struct dirent64 *e = (const struct dirent64 *)(const void *)(entries + at);
+			all = e->name[0] == '.' || each(e->name, with);
+			at += e->size;
+		}
+	if (fd >= 0)
+		RT_SYSCALL(SYS_close, fd);
+	return all && n == 0;
+}
+
 char **rt_entry_of(char *const *environment, const char *name)
 {
 	for (; environment && *environment; environment++)

@@ -17,6 +17,11 @@ char *rt_append_number(char *to, uint64_t n);
 char *rt_value_of(char *entry, const char *name);
 /* Contents of a file of /proc, as far as they fit, with a zero behind. False: it cannot be read, or is empty. */
 bool rt_read_file(const char *name, char *to, size_t size);
+/*
+ * Calls `each` with the names in a folder, but for those that begin with a dot, until it is false. True if it was true
+ * of all; false also if the folder cannot be read.
+ */
+bool rt_each_entry(const char *folder, bool (*each)(const char *name, const void *with), const void *with);
 /* The first entry of that name in an environment, or NULL. */
 char **rt_entry_of(char *const *environment, const char *name);
 

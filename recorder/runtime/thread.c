@@ -332,6 +332,7 @@ RT_INTERPOSE(int, pthread_create, (pthread_t * thread, const pthread_attr_t *att
 {
 	if (!has_room())
 		return EAGAIN;
+	rt_emit_range(RT_OP_WRITE, thread, sizeof *thread, RT_CALLER); /* before it runs */
 	struct rt_private *b = prepare_child(RT_CALLER);
 	int result;
 
@@ -350,6 +351,7 @@ RT_INTERPOSE(int, thrd_create, (thrd_t * thread, thrd_start_t start, void *arg))
 {
 	if (!has_room())
 		return thrd_error;
+	rt_emit_range(RT_OP_WRITE, thread, sizeof *thread, RT_CALLER); /* before it runs */
 	struct rt_private *b = prepare_child(RT_CALLER);
 	int result;
 

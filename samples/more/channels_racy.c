@@ -199,6 +199,39 @@ static void waits_for_room(void)
 	must(poll(&p, 1, -1) == 1);
 }
 
+static void reads_late(void)
+{
+	LATER;
+	LATER;
+	reads();
+}
+static void reads_to_end(void)
+{
+	reads_late();
+	must(read(in, &c, 1) == 0);
+}
+static void writes_and_ends(void)
+{
+	writes();
+	ends_child();
+}
+
+/* Data is read, not the end, which comes later and is there by then. */
+static int unended;
+PART(unended_give)
+{
+	GIVES(unended, writes()); /* @unended */
+	ends_child();
+	return NULL;
+}
+PART(unended_take)
+{
+	reads_late();
+	unended++; /* @before_end */
+	return NULL;
+}
+
+PAIR(ended, writes_and_ends(), reads_to_end())                /* @ended */
 PAIR(pipe_sent, writes(), reads())                            /* @pipe_sent */
 PAIR(pair_sent, writes(), reads())                            /* @pair_sent */
 PAIR(counter_sent, must(eventfd_write(out, 1) == 0), reads()) /* @counter_sent */
@@ -251,6 +284,10 @@ static void new_full_pipe(void)
 static void descriptors(void)
 {
 	int fds[2];
+	new_pipe();
+	RUN(unended);
+	new_pipe();
+	RUN(ended);
 	new_pipe();
 	in = sent(in);
 	RUN(pipe_sent);

@@ -1,18 +1,22 @@
 /*
  * What a child passes on to another thread: the child hears by a pipe, a pair of sockets, a semaphore, its creation or
- * what synchronises in shared memory, and the other thread hears of it by such, by a message or a signal. Here what it
- * should find is written after the child was told, or when no child is left. In children.c it comes before.
+ * what synchronises in shared memory, and the other thread hears of it by such, by a message, a signal, a file or a
+ * named pipe. So it is with a process that a child has left behind. Here what the thread should find is written after
+ * the child was told, or when no child is left. In children.c it comes before.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,9 +24,10 @@
 #define RACE_FREE 0
 #endif
 
-int by_pipe, by_pair, by_semaphore, by_queue, by_signal, by_atomic, by_condition, by_lock, by_barrier, by_fork,
-    left_behind, after_all;
+int by_pipe, by_pair, by_semaphore, by_queue, by_signal, by_atomic, by_condition, by_lock, by_barrier, by_file, by_name,
+    by_fork, left_behind, after_all, by_orphan;
 static int to_child[2], from_child[2], pair[2], news[2], queue;
+static char folder[] = "/tmp/children-XXXXXX", file[32], named[32];
 static sem_t *to_semaphore, *from_semaphore, heard;
 
 /* In shared memory: one for each way. */
@@ -132,6 +137,10 @@ static void hand_on(void)
 	write_down(from);
 	pthread_barrier_wait(&to->barrier);
 	pthread_barrier_wait(&from->barrier);
+	read(to_child[0], &byte, 1);
+	close(open(file, O_CREAT | O_WRONLY, 0600));
+	read(to_child[0], &byte, 1);
+	write(open(named, O_WRONLY), &byte, 1);
 	_exit(0);
 }
 
@@ -176,6 +185,13 @@ static void *hears(void *unused)
 	pthread_barrier_wait(&from->barrier);
 	by_barrier++; /* @barrier */
 	sem_post(&heard);
+	while (access(file, F_OK))
+		usleep(1000);
+	by_file++; /* @file */
+	sem_post(&heard);
+	read(open(named, O_RDONLY), &byte, 1);
+	by_name++; /* @name */
+	sem_post(&heard);
 	read(news[0], &byte, 1);
 	by_fork++; /* @fork */
 	sem_post(&heard);
@@ -211,6 +227,25 @@ static void *comes_later(void *unused)
 	return unused;
 }
 
+/* Its parent ends before it is told. */
+static void leave_behind(void)
+{
+	char byte;
+	if (fork())
+		_exit(0);
+	read(pair[1], &byte, 1);
+	write(news[1], &byte, 1);
+	_exit(0);
+}
+
+static void *hears_orphan(void *unused)
+{
+	char byte;
+	read(news[0], &byte, 1);
+	by_orphan++; /* @orphan */
+	return unused;
+}
+
 int main(void)
 {
 	pthread_t thread;
@@ -231,6 +266,9 @@ int main(void)
 	pipe(news);
 	socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
 	queue = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
+	snprintf(file, sizeof file, "%s/file", mkdtemp(folder));
+	snprintf(named, sizeof named, "%s/pipe", folder);
+	mkfifo(named, 0600);
 	if (!fork())
 		hand_on();
 	sem_init(&heard, 0, 0);
@@ -245,6 +283,8 @@ int main(void)
 	HAND(by_condition, say(to));                                                /* @to_condition */
 	HAND(by_lock, write_down(to));                                              /* @to_lock */
 	HAND(by_barrier, pthread_barrier_wait(&to->barrier));                       /* @to_barrier */
+	HAND(by_file, write(to_child[1], "f", 1));                                  /* @to_file */
+	HAND(by_name, write(to_child[1], "n", 1));                                  /* @to_name */
 	HAND(by_fork, if (!fork()) tell());                                         /* @to_fork */
 	pthread_join(thread, NULL);
 
@@ -267,6 +307,20 @@ int main(void)
 		after_all = 1; /* @after_all */
 	write(to_child[1], "a", 1);
 	pthread_join(thread, NULL);
+
+	if (!fork())
+		leave_behind();
+	wait(NULL);
+	pthread_create(&thread, NULL, hears_orphan, NULL);
+	if (RACE_FREE)
+		by_orphan = 1;
+	write(pair[0], "o", 1);
+	if (!RACE_FREE)
+		by_orphan = 1; /* @to_orphan */
+	pthread_join(thread, NULL);
+	unlink(file);
+	unlink(named);
+	rmdir(folder);
 	msgctl(queue, IPC_RMID, NULL);
 	return 0;
 }

@@ -76,6 +76,11 @@ static void (*volatile both_of)(double, double *, double *) = sincos; /* or the 
 #define BYTES(at) &(struct iovec){at, 8}, 1
 #define NAME_OF(address) (void *)&(address), sizeof(address)
 
+PART(ends)
+{
+	return NULL;
+}
+
 PASSED(by_asprintf, USE(asprintf(p, "%d", 1)))                                        /* @asprintf */
 PASSED(of_process_vm_readv, USE(process_vm_readv(getpid(), BYTES(own), BYTES(p), 0))) /* @process_vm_readv */
 PASSED(by_frexp, USE(frexp(half, p) > 1))                                             /* @frexp */
@@ -163,10 +168,11 @@ PASSED(of_wcscasecmp_l, USE(wcscasecmp_l(p, L"1", plain())))           /* @of_wc
 PASSED(by_strptime_l, USE(strptime_l("2001", "%Y", p, plain())))       /* @strptime_l */
 PASSED(of_getsubopt, suboption(p))
 PASSED(of_obstack_printf, grow(p))
-PASSED(of_argz_count, USE(argz_count(p, 8)))         /* @of_argz_count */
-PASSED(by_spawnattr_init, posix_spawnattr_init(p))   /* @spawnattr_init */
-PASSED(of_cfgetospeed, USE(cfgetospeed(p)))          /* @of_cfgetospeed */
-PASSED(by_mutexattr_init, pthread_mutexattr_init(p)) /* @mutexattr_init */
+PASSED(of_argz_count, USE(argz_count(p, 8)))           /* @of_argz_count */
+PASSED(by_spawnattr_init, posix_spawnattr_init(p))     /* @spawnattr_init */
+PASSED(of_cfgetospeed, USE(cfgetospeed(p)))            /* @of_cfgetospeed */
+PASSED(by_mutexattr_init, pthread_mutexattr_init(p))   /* @mutexattr_init */
+PASSED(by_create, pthread_create(p, NULL, ends, NULL)) /* @create */
 
 int main(void)
 {
@@ -207,7 +213,8 @@ int main(void)
 	                                            BOTH(of_wcscasecmp_l),    BOTH(by_strptime_l),
 	                                            BOTH(of_getsubopt),       BOTH(of_obstack_printf),
 	                                            BOTH(of_argz_count),      BOTH(by_spawnattr_init),
-	                                            BOTH(of_cfgetospeed),     BOTH(by_mutexattr_init)};
+	                                            BOTH(of_cfgetospeed),     BOTH(by_mutexattr_init),
+	                                            BOTH(by_create)};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		both(parts[i][0], parts[i][1]);
 	return 0;

@@ -1,4 +1,7 @@
-/* System V: written after the message was sent, and a lock that is another semaphore of the set. */
+/*
+ * System V: written after the message was sent, also where one of another type follows, and after room was made; a lock
+ * that is another semaphore of the set.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/ipc.h>
@@ -11,7 +14,13 @@ struct message {
 	int text;
 };
 
-int sent, locked;
+struct large {
+	long type;
+	char text[1000];
+};
+#define LARGE 17 /* more than a queue has room for */
+
+int sent, locked, typed, room;
 static int queue, semaphores;
 
 static void change(unsigned short number, short by)
@@ -34,6 +43,26 @@ static void *worker(void *unused)
 	return unused;
 }
 
+static void *taker(void *unused)
+{
+	struct large m;
+
+	usleep(20000);
+	msgrcv(queue, &m, sizeof m.text, 2, 0);
+	typed++; /* @typed */
+	for (int i = 0; i < LARGE; i++)
+		msgrcv(queue, &m, sizeof m.text, 3, 0);
+	room = 1; /* @made */
+	return unused;
+}
+
+static void put(long type)
+{
+	struct large m = {type, {0}};
+
+	msgsnd(queue, &m, sizeof m.text, 0);
+}
+
 int main(void)
 {
 	struct message m = {1, 2};
@@ -49,6 +78,14 @@ int main(void)
 	change(0, -1);
 	locked++; /* @other */
 	change(0, 1);
+	pthread_join(t, NULL);
+
+	pthread_create(&t, NULL, taker, NULL);
+	put(2);
+	typed = 1; /* @retyped */
+	for (int i = 0; i < LARGE; i++)
+		put(3);
+	room++; /* @found */
 	pthread_join(t, NULL);
 	msgctl(queue, IPC_RMID, NULL);
 	semctl(semaphores, 0, IPC_RMID);
