@@ -17,7 +17,7 @@
 	X(SIGNAL, RT_SIGNAL_OBJECT, RT_SIGNAL_OBJECT + RT_SIGNAL_OBJECTS)                                              \
 	/* All timers share one object. */                                                                             \
 	X(TIMER, 8257, 8258)                                                                                           \
-	/* children.c: what other processes of the tree hear, and tell */                                                  \
+	/* children.c: what other processes of the tree hear, and tell */                                              \
 	X(CHILDREN, 8258, 8259)                                                                                        \
 	/* notify.c: System V's queues of messages; its semaphores, two objects each */                                \
 	X(QUEUE, 9216, 13312)                                                                                          \
