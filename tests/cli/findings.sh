@@ -25,7 +25,7 @@ analyze() {
 
 # is WHAT FILTER: the jq filter is true of the report.
 is() {
-	jq -e "$2" "$tmp/out" >/dev/null || { echo "$1: not so: $2"; jq -c '.findings' "$tmp/out" | head -c 2000; fail=1; }
+	claim "$1: not so: $2" "$2" "$tmp/out" .findings
 }
 
 # text ARGUMENT...: the report as text, into $tmp/out.

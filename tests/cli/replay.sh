@@ -16,7 +16,7 @@ recorded() {
 }
 # holds FILTER [FILE]: jq's filter is true of the last run's report.
 holds() {
-	jq -e "$1" "${2:-out}" >/dev/null || wrong "not so: $1: $(jq -c '[.anomalies[]? | [.id, .verdict, .replay]], .results?' "${2:-out}" | head -c 1500)"
+	claim "not so: $1" "$1" "${2:-out}" '[.anomalies[]? | [.id, .verdict, .replay]], .results?'
 }
 # left PATTERN: no process is left whose command line has it.
 left() {

@@ -59,7 +59,7 @@ done
 "${CC:-gcc}" -g -O1 -fsanitize=thread tests/cases/cond_wake_order.c -o "$tmp/wake" -pthread || exit 1
 while :; do :; done &
 load=$!
-trap 'kill "$load"; rm -rf "$tmp"' EXIT
+trap 'kill "$load"; finish' EXIT
 for ((i = 0; i < ${RT_ORDER_RUNS:-60}; i++)); do
 	printed=$("$racetrace" record -r 4 -o "$tmp/trace" -- "$tmp/wake") || exit 1
 	recorded=$("$racetrace" dump "$tmp/trace" |

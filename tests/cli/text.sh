@@ -1,12 +1,21 @@
 # What tests share; to be sourced: `. text.sh`, the test's own first argument being BUILD, if any. RACETRACE is the program; the working folder is scratch.
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 RACETRACE=${RACETRACE:-$(cd "${1:-${BUILD:-$top/build}}" && pwd)/bin/racetrace}
+made=
 if [ -z "${SCRATCH:-}" ]; then
-	SCRATCH=$(mktemp -d) || exit 1
-	trap 'rm -rf "$SCRATCH"' EXIT
+	made=$(mktemp -d) || exit 1
+	SCRATCH=$made
 	cd "$SCRATCH" || exit 1
 fi
 fail=0
+# finish: at the test's end, whatever ends it; what else is to be done at the end comes before it in the trap.
+finish() {
+	local status=$?
+	settle || status=1
+	[ -z "$made" ] || rm -rf "$made"
+	exit $status
+}
+trap finish EXIT
 
 wrong() {
 	echo "$*"
@@ -43,7 +52,51 @@ prints() {
 }
 # holds FILTER: the last output is JSON for which jq's filter is true.
 holds() {
-	jq -e "$1" out >/dev/null 2>&1 || wrong "not so: $1"
+	claim "not so: $1" "$1" out
+}
+# claim MESSAGE FILTER FILE [DETAIL]: jq's filter is true of the file; else the message, and what the filter DETAIL makes of it. jq takes longer to start than
+# to read a report: what a test claims is kept, as the file is now, and told at the test's end by one jq.
+claims=() about=() kept=0
+claim() {
+	if [ "$BASHPID" != $$ ]; then # a subshell's arrays are lost
+		judge "$@"
+		return
+	fi
+	if [ $kept = 0 ] || ! cmp -s "$3" "$SCRATCH/.claimed.$kept"; then
+		kept=$((kept + 1))
+		cat "$3" >"$SCRATCH/.claimed.$kept"
+	fi
+	claims+=("$1" "$2" "${4:-}")
+	about+=("$kept")
+}
+# judge MESSAGE FILTER FILE [DETAIL]: the same at once.
+judge() {
+	jq -e "$2" "$3" >/dev/null 2>&1 || wrong "$1${4:+: $(jq -c "$4" "$3" 2>&1 | head -c 2000)}"
+}
+# settle: all that is claimed is true. After each file comes its number: one that is no JSON, or more than one, is seen by that. If it is not all true, each
+# claim is judged alone.
+settle() {
+	local i filter='[true' last=0 files=()
+	for i in "${!about[@]}"; do
+		if [ "${about[i]}" != $last ]; then
+			[ $last = 0 ] || filter+="][]), input == \"end of $last\""
+			last=${about[i]}
+			files+=("$SCRATCH/.claimed.$last" "$SCRATCH/.claimed.$last.end")
+			echo "\"end of $last\"" >"$SCRATCH/.claimed.$last.end"
+			filter+=", (input | [true"
+		fi
+		# (A filter may end in a comment.)
+		filter+=", ([${claims[3 * i + 1]}"$'\n''] | last)'
+	done
+	[ $last != 0 ] || return 0
+	filter+="][]), input == \"end of $last\"] | all"
+	echo "$filter" >"$SCRATCH/.claimed"
+	cat "${files[@]}" | jq -en -f "$SCRATCH/.claimed" >/dev/null 2>&1 && return
+	fail=0
+	for i in "${!about[@]}"; do
+		judge "${claims[3 * i]}" "${claims[3 * i + 1]}" "$SCRATCH/.claimed.${about[i]}" "${claims[3 * i + 2]}"
+	done
+	[ $fail = 0 ]
 }
 # one_line: standard error is one line and the output is empty.
 one_line() {
