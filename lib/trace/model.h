@@ -11,6 +11,7 @@
 #ifndef LIB_TRACE_MODEL_H
 #define LIB_TRACE_MODEL_H
 
+#include "lib/base/lower_bound.h"
 #include "lib/trace/losses.h"
 #include "tracefmt/trace.h"
 
@@ -303,10 +304,8 @@ static inline uint32_t model_lockset_of(const struct model *m, uint32_t e)
 static inline const struct model_lock *model_lockset_lock(const struct model *m, uint32_t lockset, uint32_t lock)
 {
 	const struct model_lockset *s = &m->locksets[lockset];
-	for (uint32_t i = 0; i < s->count; i++)
-		if (s->locks[i].object == lock)
-			return &s->locks[i];
-	return NULL;
+	uint32_t at = lower_bound(i, 0, s->count, s->locks[i].object < lock);
+	return at < s->count && s->locks[at].object == lock ? &s->locks[at] : NULL;
 }
 /* The source position of an event, see model_position. */
 static inline uint64_t model_position_of(const struct model *m, uint32_t e)
