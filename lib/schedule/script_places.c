@@ -86,10 +86,32 @@ static bool is_place(const struct places *p, const struct script_at *at, const s
 	       at->line == (f ? f->line : 0);
 }
 
+/*
+ * Another compiler may leave out an access at which the schedule only changes threads. It does so right before the
+ * event that follows in the schedule then, or before the thread's next synchronisation.
+ */
+static void skip_accesses(const struct places *p, struct follower *f, const struct rt_event *e, uint64_t nth)
+{
+	size_t end = f->next;
+	while (end < f->count && !is_place(p, f->targets[end].at, e, f->syncs, nth)) {
+		const struct target *t = &f->targets[end];
+		if (t->goal || plan_is_sync(t->at->op) || t->at->after != f->syncs)
+			break;
+		end++;
+	}
+	bool comes = end < f->count && is_place(p, f->targets[end].at, e, f->syncs, nth);
+	for (; f->next < end && (comes || plan_is_sync(e->op)); f->next++) {
+		*f->targets[f->next].to = e->ordinal - 1;
+		f->targets[f->next].to = NULL;
+	}
+}
+
 static void see(struct places *p, struct follower *f, const struct rt_event *e)
 {
 	bool sync = plan_is_sync(e->op);
 	uint64_t nth = sync ? 1 : count_access(f, e->pc);
+	if (p->using)
+		skip_accesses(p, f, e, nth);
 	for (; f->next < f->count; f->next++) {
 		struct target *t = &f->targets[f->next];
 		if (p->using ? !is_place(p, t->at, e, f->syncs, nth)
@@ -155,6 +177,8 @@ static enum rt_status read_all(struct places *p, struct rt_error *err)
 		if (e->thread >= p->thread_count)
 			continue;
 		struct follower *f = &p->followers[e->thread];
+		if (e->op == RT_OP_BLOCK) /* a wait that never ends: the thread is about to do what it waits for */
+			e->op = (enum rt_op)e->arg;
 		if (plan_can_stop(e->op))
 			see(p, f, e);
 		f->last = e->ordinal;

@@ -92,6 +92,24 @@ for name in hidden pecan_fig1 racefuzzer_fig1; do
 	run 0 replay $name.json -- ./$name
 	jq -e '.outcome == "confirmed"' out >/dev/null || wrong "$name without its trace: $(cat out)"
 done
+# That of a wait that never ends has them, too. Another compiler leaves out an access at which threads change.
+run 0 schedule twice.zst
+cp out twice.json
+rm twice.zst
+run 0 replay twice.json -- ./twice.O2
+holds '.outcome == "confirmed"'
+if command -v clang >clang_path; then
+	compiled pool "$top/samples/thread_pool_racy.c" -O1
+	run 0 record --serial -o pool.zst ./pool
+	run 0 schedule pool.zst
+	cp out pool.json
+	rm pool.zst
+	read -ra cflags < <("$RACETRACE" --cflags) && read -ra libs < <("$RACETRACE" --libs)
+	clang -g -O1 "${cflags[@]}" -c "$top/samples/thread_pool_racy.c" -o pool.o && clang pool.o -o pool_clang "${libs[@]}" -lpthread ||
+		wrong "clang does not compile thread_pool_racy.c"
+	run 0 replay pool.json -- ./pool_clang
+	holds '.outcome == "confirmed"'
+fi
 # Without places there is nothing to go by.
 jq 'del(.goal[].at)' hidden.json >bare.json
 run 3 replay bare.json -- ./hidden
