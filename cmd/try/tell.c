@@ -417,7 +417,7 @@ static void tell_held(struct try *t, const struct rt_plan_goal *goal, struct hel
 	fprintf(w.out, "%s", mark ? thread_name(t, goal->thread, name, sizeof name) : "a thread");
 	if (goal->tid)
 		fprintf(w.out, " (LWP %" PRIu64 ")", goal->tid);
-	fputs(" is about to: ", w.out);
+	fputs(t->plan->kind == RT_PLAN_SEQUENCE ? " has done: " : " is about to: ", w.out);
 	if (mark)
 		put_mark(w.out, t, goal->thread, goal->mark);
 	else {

@@ -42,7 +42,7 @@ bool try_ended(struct try *t);
 enum rt_status try_tell(struct try *t, struct replay_run *run, struct rt_error *err);
 /* How argv's process ended, and what it printed; once it has ended. Borrowed. */
 const struct run_end *try_end(struct try *t);
-/* An event of the goal at which a run is held: its thread is right before it. */
+/* An event of the goal at which a run is held. Its thread is right before it; of a sequence, it has been executed. */
 struct held_event {
 	char *text;           /* "main.1 (LWP 12) is about to: write of x at app.c:12 (worker)"; owned */
 	const char *function; /* borrowed from the trace; NULL: unknown */

@@ -486,6 +486,9 @@ says 'main\.1 \(LWP [0-9]+\) is about to: write of ready at .*hidden.c:[0-9]+ \(
 kill -CONT "$(sed -n "s/.*: PID //p" err)" || wrong "nothing is held: $(cat err)"
 wait $held || wrong "what is held and continued is not confirmed: $(cat err)"
 run 0 replay --anomaly R1 --debugger=true -o report.json hidden.zst
+# Of a sequence the events are over then.
+run 0 replay --anomaly A1 --debugger=true -o report.json account.O1.zst
+says 'main\.[1-4] \(LWP [0-9]+\) has done: write of accounts.*account.c:[0-9]+ \(transfer\)'
 # What does not come there is ended.
 cat >waits.c <<'END'
 #include <pthread.h>
