@@ -82,11 +82,9 @@ static bool hands_on(const struct model *m, uint32_t e)
 	return rt_op_writes(model_op(m, e)) && !(m->sites[m->events[e].site].flags & (RT_F_FREE | RT_F_OBJECT));
 }
 
-/* The read of an update such as x++ decides nothing: what comes after it does not wait for what it saw. */
 static bool takes(const struct model *m, uint32_t e)
 {
-	return rt_op_reads(model_op(m, e)) && !model_is_update(m, e) &&
-	       !(m->sites[m->events[e].site].flags & RT_F_OBJECT);
+	return rt_op_reads(model_op(m, e)) && !(m->sites[m->events[e].site].flags & RT_F_OBJECT);
 }
 
 static bool both_atomic(const struct model *m, uint32_t e1, uint32_t e2)
@@ -403,6 +401,13 @@ static void arrive(struct follow_graph *g, struct follow_node node)
 	g->nodes[g->node_count++] = node;
 }
 
+/* True if the read is of an update such as x++ of another variable than the pair's: it decides nothing, and what comes
+ * after it does not wait for what it saw. */
+static bool decides_nothing(const struct follow_graph *g, uint32_t read)
+{
+	return model_is_update(g->m, read) && g->m->events[read].object != g->cell;
+}
+
 /* Follows the edges of thread u from its write at pos on. */
 static void follow_edges(struct follow_graph *g, uint32_t u, uint32_t pos, uint32_t parent)
 {
@@ -412,7 +417,7 @@ static void follow_edges(struct follow_graph *g, uint32_t u, uint32_t pos, uint3
 		if (g->off[l->label] || (l->doubtful && g->strict))
 			continue;
 		uint32_t at = lower_bound(k, 0, l->count, l->edges[k].w < pos);
-		if (at < l->count)
+		if (at < l->count && !decides_nothing(g, event_at(g, l->v, l->edges[at].r)))
 			arrive(g, (struct follow_node){l->v, l->edges[at].r, l->label, event_at(g, u, l->edges[at].w),
 			                               parent});
 	}
@@ -435,6 +440,7 @@ uint32_t follow_reaches(struct follow_graph *g, uint32_t e1, uint32_t e2)
 	memset(g->arrived, 0xff, threads * sizeof *g->arrived);
 	memset(g->known, 0xff, threads * sizeof *g->known);
 	g->node_count = 0;
+	g->cell = g->m->events[e1].object;
 	arrive(g, (struct follow_node){model_thread_of(g->m, e1), g->m->events[e1].pos, MODEL_NONE, MODEL_NONE, 0});
 	for (uint32_t i = 0; i < g->node_count && !follow_spent(g); i++) {
 		struct follow_node node = g->nodes[i];

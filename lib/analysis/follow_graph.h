@@ -56,6 +56,7 @@ struct follow_graph {
 	uint32_t *begins, *ends; /* by segment: event indices of the synchronisation before and after it */
 	uint32_t *next_turn;     /* by turn: the first event of its thread's next one */
 	/* Of the last query. */
+	uint32_t cell; /* of the pair's first event */
 	struct follow_node *nodes;
 	uint32_t node_count, node_capacity;
 	uint32_t *arrived,
