@@ -1,11 +1,13 @@
 /*
- * Runs that are the one at hand up to an event, before which its thread is held for as long as may be, while another
- * goes on. See lib/explore/delay.h. Most promising are those in which a read sees another write than in all runs before
- * (lib/explore/sights.h), and of these the ones in which it sees another value.
+ * Runs that are the one at hand, reordered so that a read sees another value and all before it the same
+ * (lib/explore/reorder.h). And runs that are the one at hand up to an event, before which its thread is held for as
+ * long as may be, while another goes on. See lib/explore/delay.h. Most promising are those in which a read sees another
+ * write than in all runs before (lib/explore/sights.h), and of these the ones in which it sees another value.
  */
 #include "cmd/explore/predict.h"
 
 #include "cmd/try/ways.h"
+#include "lib/explore/reorder.h"
 #include "lib/explore/sights.h"
 
 #include <stdlib.h>
@@ -13,11 +15,22 @@
 enum {
 	EVENTS_MAX = 65536, /* of a trace from which such runs are made */
 	DELAYS_MAX = 24,    /* that are made of one trace */
-	SIGHTS_MAX = 256    /* that are tried */
+	SIGHTS_MAX = 256,   /* that are tried */
+	REORDERINGS_MAX = 64
 };
 #define STATE_PROMISE 0.8 /* of a run in which a thread comes to a state that it was not in */
 /* What is added to that where another thread comes between two things that one does, the more the closer these are. */
 #define TORN_PROMISE 0.3
+/* Of a run in which a read sees another value. That of such runs beside others of them: that another thread comes
+ * between two things that one does counts more than changes of threads, what follows new code less than a value that
+ * differs for sure. An update that sees another value is what one in a critical section sees that is not alone. */
+#define VALUE_PROMISE 0.7
+#define VALUE_KNOWN 10
+#define VALUE_TORN 5
+#define VALUE_NEW_CODE 2
+#define VALUE_CHANGE 0.1
+#define VALUE_LATE 0.001
+#define VALUE_UPDATE 0.5
 #define DECAY 0.1 /* by which each promises less than the one before: other runs are not to wait for all of them */
 
 static enum rt_status no_memory(struct rt_error *err)
@@ -124,6 +137,51 @@ static enum rt_status take_on_sights(struct delaying *d, const struct sights *si
 	return status;
 }
 
+/* That another thread comes between takes a change more; what takes changes without that is the rarer for it. */
+static double promise_of(const struct reordering *r, bool new_code, double torn)
+{
+	double changes = VALUE_CHANGE * r->changes;
+	return VALUE_KNOWN * r->known + VALUE_TORN * torn + VALUE_NEW_CODE * new_code +
+	       (torn > 0 ? -changes : changes) - VALUE_LATE * r->rank + VALUE_UPDATE * r->updates;
+}
+
+/* A run in which a read sees another value. taken: number of such runs so far. */
+static enum rt_status take_on_reordering(struct delaying *d, const struct reordering *r, bool new_code, size_t *taken,
+                                         struct rt_error *err)
+{
+	struct candidate c = {.open = true, .resolve = OUTCOME_NO_ORDER, .delay = r->key | 1};
+	bool added;
+	double torn = r->torn == UINT32_MAX ? 0 : 1 / (1 + r->torn / 8.0);
+	c.reordered = promise_of(r, new_code, torn);
+	c.torn = TORN_PROMISE * torn;
+	c.score = VALUE_PROMISE - DECAY * (double)*taken;
+	enum rt_status status = plan(d, r->runs, r->count, r->held, &c.plan, err);
+	if (status || !c.plan)
+		return status;
+	*taken += 1;
+	if (set_add(&d->p->values, r->key, &added) && predict_add(d->p, &c))
+		return RT_OK;
+	free(c.plan);
+	return no_memory(err);
+}
+
+/* Runs in which a read sees a value that it has seen in no run behind the same reads. */
+static enum rt_status take_on_values(struct delaying *d, bool new_code, struct rt_error *err)
+{
+	struct reorderings r;
+	bool added;
+	size_t taken = 0;
+	enum rt_status status = reorderings_of(d->delays, &r, err);
+	for (size_t i = 0; !status && i < r.seen_count; i++)
+		if (!set_add(&d->p->values, r.seen[i], &added))
+			status = no_memory(err);
+	for (size_t i = 0; !status && i < r.count && taken < REORDERINGS_MAX; i++)
+		if (!set_has(&d->p->values, r.items[i].key))
+			status = take_on_reordering(d, &r.items[i], new_code, &taken, err);
+	reorderings_release(&r);
+	return status;
+}
+
 enum rt_status predict_take_on_sights(struct delaying *d, bool new_code, struct rt_error *err)
 {
 	struct sights sights = {0};
@@ -134,6 +192,8 @@ enum rt_status predict_take_on_sights(struct delaying *d, bool new_code, struct 
 		status = take_on_sights(d, &sights, false, (new_code ? 1 : 0) + 0.9, err);
 	if (!status)
 		status = take_on_sights(d, &sights, true, STATE_PROMISE, err);
+	if (!status && d->delays)
+		status = take_on_values(d, new_code, err);
 	sights_release(&sights);
 	return status;
 }

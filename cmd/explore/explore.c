@@ -81,7 +81,8 @@ static const struct argp_option options[] = {
      "How the runs differ: predict (the default), random, native, racefuzzer, systematic, drfinder, pct, pos, noise, "
      "suspend",
      0},
-    {"time", OPT_TIME, "TIME", 0, "Start no further run after this time, which inputs and tests share", 0},
+    {"time", OPT_TIME, "TIME", 0, "End after this time, which inputs and tests share; the first run may take longer",
+     0},
     {"timeout", OPT_TIMEOUT, "TIME", 0, "End a run after this time (20); it hangs, unless it makes progress", 0},
     {"traces", OPT_TRACES, "DIR", 0, "Keep in DIR the traces of the runs that the findings are shown of", 0},
     {0}};

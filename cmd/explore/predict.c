@@ -9,10 +9,10 @@
  * deadlocks: first, if they are many. And a run for all orders of turns that no run had and in which a thread may see
  * something else (orders.c).
  *
- * And a run that is one before up to an event, from where another thread comes first (delays.c). The most promising of
- * these has another thread come between two things that one does: no run has that in which the threads come one after
- * the other, and a run by chance seldom has it at the right place. So the second run is such a one, and the third if
- * there are no anomalies to be had at once.
+ * And a run that is one before up to an event, from where another thread comes first; or that is one before reordered,
+ * so that a read sees another value (delays.c). The most promising of these have another thread come between two things
+ * that one does: no run has that in which the threads come one after the other, and a run by chance seldom has it at
+ * the right place. So the second run is such a one, and the third if there are no anomalies to be had at once.
  *
  * The most promising run is first: of what a run with new code showed, then by verdict and rank. If there is none left,
  * runs are made by several strategies, until that brings nothing new several times.
@@ -74,6 +74,7 @@ void predict_release(struct exploring *x)
 	set_release(&p->had);
 	set_release(&p->tried);
 	set_release(&p->saw);
+	set_release(&p->values);
 	set_release(&p->open);
 	free(p->orders);
 	for (int i = 0; i < SWEEPS; i++)
@@ -177,18 +178,33 @@ static size_t most_torn(const struct predict *p)
 	return best;
 }
 
+/* The most promising one in which a read sees another value; SIZE_MAX: there is none. */
+static size_t most_reordered(const struct predict *p)
+{
+	size_t best = SIZE_MAX;
+	for (size_t i = 0; i < p->count; i++)
+		if (p->items[i].open && p->items[i].reordered > 0 &&
+		    (best == SIZE_MAX || p->items[i].reordered > p->items[best].reordered))
+			best = i;
+	return best;
+}
+
 /*
- * The candidate for the next run, behind that number of runs. The second run is one with a delay, if there is nothing
- * proved, nor are there many sequences or deadlocks. So is the third, if that has another thread come between two
- * things, and there are no anomalies of which one run has many. The fourth is if none was, and from the fifth on each
- * other one.
+ * The candidate for the next run, behind that number of runs. The second run and the third are ones in which a
+ * read sees another value, if there is nothing proved, and there are no anomalies to be had at once. If not, the second
+ * is one with a delay, if there is nothing proved, nor are there many sequences or deadlocks. So is the third, if that
+ * has another thread come between two things, and there are none of which one run has many. The fourth is if none was,
+ * and from the fifth on each other one.
  */
 static size_t next_candidate(struct predict *p, uint32_t before)
 {
 	bool delayed = before > 3 ? before % 2 == 0 : before == 3 && !p->delayed;
 	bool early = (before == 1 || before == 2) && !any_sure(p, before == 1);
-	size_t best = early ? most_torn(p) : SIZE_MAX;
-	if (before == 2 && best != SIZE_MAX && p->items[best].torn == 0)
+	size_t best = early && !any_sure(p, false) ? most_reordered(p) : SIZE_MAX;
+	bool reordered = best != SIZE_MAX;
+	if (early && !reordered)
+		best = most_torn(p);
+	if (before == 2 && !reordered && best != SIZE_MAX && p->items[best].torn == 0)
 		best = SIZE_MAX;
 	best = best == SIZE_MAX ? most_promising(p, delayed) : best;
 	best = best == SIZE_MAX ? most_promising(p, !delayed) : best;

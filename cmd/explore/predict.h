@@ -28,8 +28,9 @@ struct candidate {
 	enum sweep sweep;
 	uint64_t delay; /* of a run that delays an event: which one, and for which thread; else 0 */
 	double torn;    /* what is added to the score of one in which another thread comes between two things; else 0 */
-	bool proved;    /* it is the schedule of an anomaly that no run had, but some could have */
-	bool open;      /* it was not run */
+	double reordered; /* of one in which a read sees another value: how promising, beside others like it; else 0 */
+	bool proved;      /* it is the schedule of an anomaly that no run had, but some could have */
+	bool open;        /* it was not run */
 	enum outcome_order resolve;
 	enum outcome_way way;
 	double score;
@@ -64,6 +65,7 @@ struct predict {
 	struct set positions;  /* of events, in any run */
 	struct set had, tried; /* orders of turns that some run had, or was made for */
 	struct set saw;        /* which write a read sees: in some run, or one was made for it */
+	struct set values;     /* which value a read sees behind others: in some run, or one was made for it */
 	struct set open;       /* orders that no run had when they were found, which are: */
 	struct turn_order *orders;
 	size_t order_count, order_room;
@@ -98,7 +100,7 @@ struct delaying {
  * on. */
 enum rt_status predict_delay(struct delaying *d, const struct delay *delay, double score, size_t *taken, bool *added,
                              struct rt_error *err);
-/* Runs in which reads see what no run has shown them to. */
+/* Runs in which reads see what no run has shown them to: another write, or another value. */
 enum rt_status predict_take_on_sights(struct delaying *d, bool new_code, struct rt_error *err);
 
 /* A run for all orders of turns that no run has had; if there are none, for all. False without memory. */

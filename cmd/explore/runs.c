@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define SECOND UINT64_C(1000000000) /* in ns */
+
 /* ---- Progress ---- */
 
 static void say_progress(const struct exploring *x)
@@ -119,6 +121,19 @@ static bool budget_left(const struct exploring *x)
 	return before < all && now_ns() - x->began_target < (all - before) / x->targets;
 }
 
+/* Of the time for all that is explored; UINT64_MAX: it has no limit. */
+static uint64_t left_ns(const struct exploring *x)
+{
+	uint64_t past = now_ns() - x->began, limit = x->o.time_ms * 1000000;
+	return !x->o.time_ms ? UINT64_MAX : past < limit ? limit - past : 0;
+}
+
+/* True if no run is waited for any longer; the first one has the time of a run. */
+static bool is_over(const struct exploring *x)
+{
+	return x->stopped || (x->ended && left_ns(x) == 0);
+}
+
 static void free_slot(struct run_slot *s)
 {
 	try_free(s->t);
@@ -185,7 +200,9 @@ static enum rt_status wait_for_runs(struct exploring *x, struct rt_error *err)
 		return rt_error_set(err, RT_EMEMORY, "no memory to explore");
 	for (uint32_t i = 0; i < x->o.jobs; i++)
 		fds[i] = (struct pollfd){.fd = x->slots[i].t ? try_fd(x->slots[i].t) : -1, .events = POLLIN};
-	interrupt_wait(fds, x->o.jobs, &(struct timespec){.tv_sec = 1});
+	uint64_t left = left_ns(x), most = x->ended && left < SECOND ? left : SECOND;
+	interrupt_wait(fds, x->o.jobs,
+	               &(struct timespec){.tv_sec = (time_t)(most / SECOND), .tv_nsec = (long)(most % SECOND)});
 	free(fds);
 	return RT_OK;
 }
@@ -251,7 +268,7 @@ static enum rt_status make_runs(struct exploring *x, struct rt_error *err)
 				status = step_slot(x, &x->slots[i], err);
 			busy |= x->slots[i].t != NULL;
 		}
-		busy = busy && !x->stopped;
+		busy = busy && !is_over(x);
 		if (!status && busy)
 			status = wait_for_runs(x, err);
 	}

@@ -72,7 +72,19 @@ const char *reference_input(const struct rt_trace_info *info, const char *asked)
 	return NULL;
 }
 
-/* ---- Another build ---- */
+/* ---- The program ---- */
+
+bool reference_is_plain(const char *name)
+{
+	char *path;
+	int reason;
+	struct rt_error ignored = {0};
+	if (program_find(name, &path, &reason, &ignored)) /* `record` says why */
+		return false;
+	bool is = file_is_plain(path);
+	free(path);
+	return is;
+}
 
 /* The program's file, links followed; NULL: not found. Owned by the caller. */
 static char *find_file(const char *name)

@@ -29,6 +29,8 @@ void reference_release(struct reference *r);
  * if the recorded run may have read more.
  */
 const char *reference_input(const struct rt_trace_info *info, const char *asked);
+/* True if the program, found by PATH, is not instrumented. */
+bool reference_is_plain(const char *program);
 /* True if the trace is of another build than the program that is there now, or of one with another name. */
 bool reference_is_other_build(const struct rt_trace *trace, char *const *program);
 /*

@@ -10,7 +10,6 @@
 #include "cmd/try/ways.h"
 #include "lib/base/clock.h"
 #include "lib/schedule/script_places.h"
-#include "recorder/collector/program.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -90,8 +89,21 @@ static enum outcome_order first_order(const struct replaying *p, const struct an
 	return p->o->orders >> OUTCOME_FIRST & 1 ? OUTCOME_FIRST : OUTCOME_SECOND;
 }
 
+static bool is_limited(const struct replaying *p, const struct anomaly *a)
+{
+	return p->o->time_limit_ms && a && p->o->limited >> a->verdict & 1;
+}
+
+/* Of its time; UINT64_MAX: no limit. */
+static uint64_t left_ms(const struct replaying *p, const struct anomaly *a)
+{
+	uint64_t past = (now_ns() - p->began) / 1000000, limit = p->o->time_limit_ms;
+	return !is_limited(p, a) ? UINT64_MAX : past < limit ? limit - past : 0;
+}
+
 static enum rt_status start_run(struct replaying *p, struct job *j)
 {
+	uint64_t left = left_ms(p, j->anomaly);
 	struct try_options o = {.trace = j->trace   ? j->trace
 	                                 : p->other ? p->other
 	                                            : p->trace,
@@ -107,6 +119,8 @@ static enum rt_status start_run(struct replaying *p, struct job *j)
 	                        .sync_only = p->info->sync_only,
 	                        .watched = p->watched,
 	                        .hold = p->o->hold};
+	o.cut = left < o.timeout_ms && !p->o->hold;
+	o.timeout_ms = !o.cut ? o.timeout_ms : left ? (unsigned)left : 1;
 	return try_start(&o, &j->t, p->err);
 }
 
@@ -148,17 +162,6 @@ static enum rt_status begin_job(struct replaying *p, struct job *j, size_t entry
 	if (status)
 		return rt_error_set(p->err, status, "%s", err.message);
 	return start_run(p, j);
-}
-
-static bool is_limited(const struct replaying *p, const struct anomaly *a)
-{
-	return p->o->time_limit_ms && p->o->limited >> a->verdict & 1;
-}
-
-/* True if the time for the anomaly is over. */
-static bool is_late(const struct replaying *p, const struct anomaly *a)
-{
-	return is_limited(p, a) && now_ns() - p->began >= p->o->time_limit_ms * 1000000;
 }
 
 static void end_job(struct replaying *p, struct job *j)
@@ -248,7 +251,10 @@ static enum rt_status take_run(struct replaying *p, struct job *j)
 	/* A run without a schedule would mostly be stuck as well. */
 	if (run.kind == OUTCOME_CONFIRMED && ended && !p->o->hold && !is_of_stuck(p, j)) {
 		struct try_options o = plain_options(p);
-		reference_start(&p->reference, &o);
+		uint64_t left = left_ms(p, j->anomaly) / 2; /* of the two, each has half of the time */
+		o.timeout_ms = left < o.timeout_ms ? (unsigned)left : o.timeout_ms;
+		if (left)
+			reference_start(&p->reference, &o);
 		/* Without --jobs no run is to meet another one: both may want the same port or file. */
 		while (p->o->jobs == 1 && reference_step(&p->reference) && wait_for_one(reference_fd(&p->reference)))
 			;
@@ -265,10 +271,11 @@ static bool another_run(const struct replaying *p, struct job *j)
 {
 	if (j->last == OUTCOME_FAILED || p->o->hold)
 		return false;
-	uint32_t repeat = is_late(p, j->anomaly) ? 1 : p->o->repeat;
+	uint32_t repeat = left_ms(p, j->anomaly) == 0 ? 1 : p->o->repeat;
 	if (++j->round < (j->way == OUTCOME_BY_SEARCH && !j->result->confirmed ? SEARCHES : repeat))
 		return true;
-	if (j->order != OUTCOME_FIRST || !(p->o->orders >> OUTCOME_SECOND & 1) || !j->result->confirmed)
+	if (j->order != OUTCOME_FIRST || !(p->o->orders >> OUTCOME_SECOND & 1) || !j->result->confirmed ||
+	    !left_ms(p, j->anomaly))
 		return false;
 	j->order = OUTCOME_SECOND;
 	j->round = 0;
@@ -281,7 +288,7 @@ static enum rt_status step_job(struct replaying *p, struct job *j)
 	enum rt_status status = take_run(p, j);
 	if (status)
 		return status;
-	if (!j->result->confirmed && is_late(p, j->anomaly)) {
+	if (!j->result->confirmed && !left_ms(p, j->anomaly)) {
 		end_job(p, j);
 		return RT_OK;
 	}
@@ -297,7 +304,7 @@ static enum rt_status step_job(struct replaying *p, struct job *j)
 
 static bool may_begin(const struct replaying *p)
 {
-	return p->next < p->count && !is_late(p, p->r->entries[p->entries[p->next]].anomaly);
+	return p->next < p->count && left_ms(p, p->r->entries[p->entries[p->next]].anomaly) != 0;
 }
 
 static enum rt_status make_folders(struct replaying *p)
@@ -410,25 +417,13 @@ static void release(struct replaying *p)
 	scratch_remove(p->folder);
 }
 
-static bool is_plain_program(const char *name)
-{
-	char *path;
-	int reason;
-	struct rt_error ignored = {0};
-	if (program_find(name, &path, &reason, &ignored)) /* `record` says why */
-		return false;
-	bool is = file_is_plain(path);
-	free(path);
-	return is;
-}
-
 /* The program, and signals while runs are under way. */
 static enum rt_status find_program(struct replaying *p)
 {
 	p->program = p->o->program ? p->o->program : (char *const *)(uintptr_t)p->info->command;
 	p->input = reference_input(p->info, p->o->input);
 	if (p->program && p->program[0]) {
-		p->watched = p->info->binary && (!p->o->program || is_plain_program(p->program[0]));
+		p->watched = p->info->binary && (!p->o->program || reference_is_plain(p->program[0]));
 		return RT_OK;
 	}
 	return rt_error_set(p->err, RT_EUSAGE, "'%s' does not say which program it is of: give it after '--'",

@@ -305,13 +305,14 @@ static void tell_end(struct try *t, const struct run_end *end, struct replay_run
 	run->value = end->value;
 	run->end = end->kind == RUN_EXITED     ? OUTCOME_STATUS
 	           : end->kind == RUN_SIGNALED ? OUTCOME_SIGNAL
-	           : end->kind == RUN_TIMEOUT  ? OUTCOME_HANG
-	                                       : OUTCOME_END_UNKNOWN;
+	           : end->kind != RUN_TIMEOUT  ? OUTCOME_END_UNKNOWN
+	           : t->o.cut                  ? OUTCOME_END_UNKNOWN
+	                                       : OUTCOME_HANG;
 	if (t->control->end == RT_END_DEADLOCK)
 		run->end = OUTCOME_DEADLOCK;
 	if (run->end == OUTCOME_DEADLOCK || run->end == OUTCOME_HANG)
 		run->value = 0;
-	if (!info || info->exit_kind == RT_EXIT_UNKNOWN)
+	if (!info || info->exit_kind == RT_EXIT_UNKNOWN || (t->o.cut && run->end == OUTCOME_END_UNKNOWN))
 		return;
 	run->end_differs =
 	    run->end == OUTCOME_STATUS   ? info->exit_kind != RT_EXIT_STATUS || info->exit_value != end->value

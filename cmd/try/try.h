@@ -21,6 +21,7 @@ struct try_options {
 	const char *before;                   /* a command of the shell before the run; NULL: none */
 	const char *folder;                   /* scratch: what is there is overwritten */
 	unsigned timeout_ms;
+	bool cut;                 /* it is what is left of a longer time: a run that it ends need not hang */
 	enum outcome_order order; /* of a race */
 	uint64_t seed;
 	bool sync_only, hold;

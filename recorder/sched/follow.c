@@ -361,11 +361,18 @@ static bool is_last(const struct rt_task *task)
 	return task == rt_follow_task(rt_follow_plan->last - 1);
 }
 
+/* The first thread may end the process, and what others are still to do. */
+static bool is_late(const struct rt_task *task)
+{
+	return is_last(task) || task == rt_sched.first;
+}
+
 /* Behind a plan that says which thread comes last. */
 static struct rt_task *calmly(struct rt_task *current, struct rt_task *const *enabled, unsigned n)
 {
 	struct rt_task *task = rt_follow_among(enabled, n, current);
 
+	task = task ? task : rt_sched_any_that(enabled, n, is_late, false);
 	task = task ? task : rt_sched_any_that(enabled, n, is_last, false);
 	return task ? task : enabled[0];
 }

@@ -315,6 +315,14 @@ int main(void) { usleep(1200000); return 3; }'
 run 0 explore --strategy native --runs 2 --time 900ms --inputs corpus -- ./sleeps
 says '^racetrace: 1 of 2 inputs were not run: there was no time left$'
 grep -q '^1 run, [0-9]* events, each ending with exit status 3' out || wrong "the end of each run is not said: $(tail -n 1 out)"
+# A run under way when the time is over is ended, and is none that hangs.
+program second <<'C'
+#include <fcntl.h>
+#include <unistd.h>
+int main(void) { return open("first", O_CREAT | O_EXCL, 0600) < 0 ? sleep(60) : 0; }
+C
+run 0 explore --strategy native --runs 2 --time 1500ms --timeout 4 -f json -- ./second
+holds '(.runs | length) == 1 and .findings == []'
 for time in 0 0.5x 1.2.3 -1; do
 	run 2 explore --time $time ./sleeps
 	says "the time limit must be a number of seconds, .* not '$time'"

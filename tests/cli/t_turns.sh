@@ -247,8 +247,48 @@ int main(void)
 	return pthread_join(t[1], NULL);
 }
 C
-run 1 explore --runs 4 -f json -- ./races
+run 1 explore --runs 8 -f json -- ./races
 holds 'any(.runs[]; .strategy == "coverage" and (.repeat | test("--at=0/0:races")))'
+
+# A wrong entry to a critical section: three changes of threads, in an order that no run by chance is likely to have, and in which each read before sees what it saw.
+program entry <<'C'
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int first, second, inside;
+static void *one(void *arg)
+{
+	first = 1;
+	if (!second) {
+		assert(++inside == 1);
+		inside--;
+	}
+	first = 0;
+	return arg;
+}
+static void *other(void *arg)
+{
+	if (!first) {
+		second = 1;
+		assert(++inside == 1);
+		inside--;
+	}
+	second = 0;
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	pthread_create(&t[0], NULL, one, NULL);
+	pthread_create(&t[1], NULL, other, NULL);
+	pthread_join(t[0], NULL);
+	return pthread_join(t[1], NULL);
+}
+C
+for seed in 1 2 3; do
+	run 1 explore --runs 3 --seed $seed -f json -- ./entry
+	holds 'any(.findings[]; .kinds == ["assertion"])'
+done
 
 # Two threads look for a file, and both make it.
 program both <<'C'
