@@ -165,12 +165,25 @@ bool rt_sched_tick(uint64_t ns)
 }
 
 /*
+ * True if all that waits for a time is the end of the process, and all that is outside sleeps in a library's pool of
+ * threads, as libgomp's do, where only this process gives them work.
+ */
+static bool only_lingers(void)
+{
+	for (const struct rt_task *t = rt_sched.first; t; t = t->after)
+		if ((t->state == RT_OUTSIDE && (!t->roams || t->unsettled || t->computed)) ||
+		    (t->state == RT_BLOCKED && t->wakes && !t->lingers))
+			return false;
+	return true;
+}
+
+/*
  * Time passes until the first wait ends; not if what is outside may come back first. next_wake may be that of a wait
  * which has ended otherwise: then no wait ends at that time, and the next one is tried.
  */
 bool rt_sched_jump(void)
 {
-	if (rt_sched.outside || rt_sched.foreign || rt_sched.polling)
+	if (rt_sched.foreign || rt_sched.polling || (rt_sched.outside && !only_lingers()))
 		return false;
 	while (rt_sched.next_wake != UINT64_MAX)
 		if (rt_sched_tick(rt_sched.next_wake > rt_sched.now ? rt_sched.next_wake - rt_sched.now : 0))

@@ -402,6 +402,10 @@ for seed in 1 2 3 4; do
 	[ $status = 3 ] || wrong "loops, pct, seed $seed: status $status: $(head -n 3 err)"
 done
 
+# Threads that sleep in a library's pool do nothing more, however long the end waits for others.
+${CC:-gcc} -g -O1 -fopenmp -fsanitize=thread -Wno-tsan "$top/samples/openmp/locks.c" -o pool || exit 1
+timeout 60 "$RACETRACE" record --serial --exit-sleep=600000 -o w.zst ./pool >out 2>err || wrong "a pool at the end: $? $(tail -n 2 err)"
+
 # Ends and interruptions, under strategies that keep threads waiting as well.
 ${CC:-gcc} -g -O1 -fsanitize=thread -Wno-tsan "$top/tests/cases/serial_robust.c" -o robust -pthread || exit 1
 # By these seeds of pct a thread that counts for ever has the highest priority.
