@@ -72,7 +72,7 @@ enum rt_slot_state {
  * still there when the run ends: the collector then records what the thread waits for, if it saw it asleep in there.
  */
 struct rt_call {
-	_Atomic uint32_t kind;      /* enum rt_call_kind: written last before the call, and 0 behind it */
+	_Atomic uint32_t kind;      /* enum rt_call_kind or below: written last before the call, and 0 behind it */
 	uint32_t tid;               /* the kernel's number of the thread */
 	int32_t descriptor;         /* -1: none */
 	uint32_t holder;            /* thread that has the lock of a file, RT_CALL_NO_HOLDER: unknown */
@@ -82,6 +82,8 @@ struct rt_call {
 	const struct rt_record *at; /* rt_slot.cur at that time: the thread has recorded nothing since */
 };
 #define RT_CALL_OWN UINT32_MAX /* whatever is shared */
+/* In place of a kind: a wait for the condition `object`, which sleeps at a futex inside. */
+#define RT_CALL_CONDITION ((uint32_t)RT_CALL_COUNT)
 
 struct rt_slot {
 	/* The writing thread's own cache line, for the hot path. */

@@ -108,7 +108,8 @@ enum rt_trait {
 	 * BARRIER_LEAVE, SEM_WAIT, ONCE_SEEN or JOIN. BLOCK: it waits from here until it does it (ONCE_BEGIN also     \
 	 * does), or until UNBLOCK: it has not (RT_F_TIMEOUT: in time). RT_F_TIMED: others than this process's threads \
 	 * may end the wait: a time, another process. TRY_FAILED: it would have had to wait, and did not. Of a wait in \
-	 * the kernel arg is HB_AFTER, and value an rt_call_value: it was asleep there, and is when the trace ends. */ \
+	 * the kernel arg is HB_AFTER, and value an rt_call_value: it was asleep there, and is when the trace ends. So \
+	 * is one for WAIT_END with a value. */                                                                        \
 	X(BLOCK, "block", BLOCKING, 0)                                                                                 \
 	X(UNBLOCK, "unblock", BLOCKING, 0)                                                                             \
 	X(TRY_FAILED, "try-failed", BLOCKING, 0)                                                                       \

@@ -198,7 +198,7 @@ static void print_object(const struct rt_trace *trace, const struct rt_event *e,
 		at += (size_t)snprintf(out + at, size - at, "%sfor %s", at ? " " : "", rt_op_name((unsigned)e->arg));
 	else if (e->arg && group != RT_GROUP_CONDITION)
 		at += (size_t)snprintf(out + at, size - at, "%s[%" PRIu64 "]", at ? " " : "", e->arg);
-	bool waits = e->op == RT_OP_BLOCK && e->arg == RT_OP_HB_AFTER;
+	bool waits = e->op == RT_OP_BLOCK && (e->arg == RT_OP_HB_AFTER || e->flags & RT_F_VALUE);
 	if (at < size && waits)
 		at += (size_t)snprintf(out + at, size - at, " %s", rt_call_name(rt_call_kind(e->value)));
 	if (at < size && waits && rt_call_descriptor(e->value) >= 0)

@@ -366,13 +366,20 @@ static bool may_be_woken(const struct final *f, uint32_t thread)
 	return (w->thread == thread ? w->of_others : w->until) > since;
 }
 
+/* True if a signal may have reached the thread. None has that came before a BLOCK at which it was seen asleep. */
+static bool may_be_signalled(const struct final *f, uint32_t thread)
+{
+	bool asleep = rt_call_kind(f->m->threads[thread].call) == RT_CALL_FUTEX;
+	uint32_t since = asleep ? block_of(f, thread) : wait_begin(f, thread);
+	return f->tallies[object_of(f, thread)].signalled > since;
+}
+
 /* True if what a waiting thread waits for has come, or may come from outside or from any thread that continues. */
 static bool may_be_given(const struct final *f, uint32_t thread)
 {
 	switch (waits_to(f, thread)) {
 	case RT_OP_WAIT_END:
-		return f->any || mutex_of(f, thread) == MODEL_NONE ||
-		       f->tallies[object_of(f, thread)].signalled > wait_begin(f, thread);
+		return f->any || mutex_of(f, thread) == MODEL_NONE || may_be_signalled(f, thread);
 	case RT_OP_BARRIER_LEAVE:
 		return f->any || is_full(&f->tallies[object_of(f, thread)]);
 	case RT_OP_SEM_WAIT:

@@ -172,7 +172,7 @@ struct model_thread {
 	uint32_t count;
 	uint32_t fork, join; /* event indices of its FORK and JOIN in other threads, MODEL_NONE: none */
 	uint32_t block;      /* event index of the BLOCK that it waits at when the trace ends, MODEL_NONE: none */
-	uint64_t call;       /* if that is of a wait in the kernel: its rt_call_value */
+	uint64_t call;       /* if it was asleep at that: an rt_call_value */
 	bool ended;          /* it has an END */
 	bool lost;           /* events of it are missing */
 };

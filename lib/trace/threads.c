@@ -429,7 +429,7 @@ static void block(struct loader *l, const struct rt_event *e)
 	if (!rt_op_has(op, RT_OF_THREAD))
 		object = object_of(l, e, op);
 	loader_arg(l, loader_push(l, e, object, 0, 0, true), op);
-	if (op == RT_OP_HB_AFTER)
+	if (op == RT_OP_HB_AFTER || op == RT_OP_WAIT_END)
 		l->threads[e->thread].call = e->value;
 }
 

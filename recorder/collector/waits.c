@@ -3,6 +3,7 @@
 
 #include "recorder/control.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -24,8 +25,8 @@ static bool read_about(pid_t pid, uint32_t tid, const char *what, char *text, si
 }
 
 /*
- * Under Valgrind a thread also sleeps while another one has the turn: by a futex, or by a read, of Valgrind's own. True
- * if it is the program's call that it sleeps in.
+ * Under Valgrind a thread also sleeps while another one has the turn: by a futex, or by a read, of Valgrind's own. One
+ * that has been signalled sleeps until it has the mutex. True if it is the program's call that it sleeps in.
  */
 static bool is_own_call(pid_t pid, const struct rt_call *call)
 {
@@ -34,8 +35,11 @@ static bool is_own_call(pid_t pid, const struct rt_call *call)
 	long number;
 	if (!read_about(pid, call->tid, "syscall", text, sizeof text) || sscanf(text, "%ld %lx", &number, &first) != 2)
 		return false;
+	uint32_t kind = atomic_load(&call->kind);
+	if (kind == RT_CALL_CONDITION)
+		return number == SYS_futex && first - call->object < sizeof(pthread_cond_t);
 	if (number == SYS_futex)
-		return atomic_load(&call->kind) == RT_CALL_FUTEX && first == call->object;
+		return kind == RT_CALL_FUTEX && first == call->object;
 	return number >= 0 &&
 	       (number != SYS_read || (call->descriptor >= 0 && first == (unsigned long)call->descriptor));
 }
@@ -47,7 +51,8 @@ static bool is_asleep(const struct rt_channel *c, pid_t pid, const struct rt_cal
 	if (!read_about(pid, call->tid, "stat", text, sizeof text))
 		return false;
 	const char *end = strrchr(text, ')'); /* of the thread's name */
-	return end && strncmp(end, ") S ", 4) == 0 && (!c->watched || is_own_call(pid, call));
+	bool own = !c->watched && atomic_load(&call->kind) != RT_CALL_CONDITION;
+	return end && strncmp(end, ") S ", 4) == 0 && (own || is_own_call(pid, call));
 }
 
 /* The call that the slot's thread is in, of which it has recorded nothing since. False: it is in none. */
@@ -130,9 +135,11 @@ unsigned waits_records(struct rt_channel *c, const struct rt_slot *slot, const s
 	if (!asleep || !is_in_call(slot, &now) || (v->asleep && !is_same(&now, v)))
 		return 0;
 	unsigned flags = RT_F_VALUE | (is_own(c, call) ? 0u : (unsigned)RT_F_TIMED);
-	records[0] = rt_record_ext(asleep, RT_OP_HB_AFTER);
+	bool condition = now.kind == RT_CALL_CONDITION;
+	unsigned kind = condition ? RT_CALL_FUTEX : now.kind;
+	records[0] = rt_record_ext(asleep, condition ? RT_OP_WAIT_END : RT_OP_HB_AFTER);
 	records[1] =
-	    (struct rt_record){(uint64_t)RT_OP_VALUE << 48, rt_call_value(now.kind, call->descriptor, call->holder)};
+	    (struct rt_record){(uint64_t)RT_OP_VALUE << 48, rt_call_value(kind, call->descriptor, call->holder)};
 	records[2] = rt_record_make(RT_OP_BLOCK, call->object, call->pc, rt_record_aux(0, 0, flags), 0);
 	return 3;
 }

@@ -2,8 +2,9 @@
  * Waits in calls of the kernel. A thread announces such a call in its slot (struct rt_call), which costs it nothing to
  * speak of. Now and then the collector looks which threads are in one, and asks the kernel whether they sleep. Of those
  * that are still there when the run ends it records a BLOCK, at the time at which it last saw the thread asleep: what
- * came before that has not ended the wait. By turns the scheduler says that none could go on. A thread that tries again
- * and again counts as asleep at a time after which a try has failed.
+ * came before that has not ended the wait. So with a wait for a condition, which has a BLOCK from its begin on, too. By
+ * turns the scheduler says that none could go on. A thread that tries again and again counts as asleep at a time after
+ * which a try has failed.
  */
 #ifndef RECORDER_COLLECTOR_WAITS_H
 #define RECORDER_COLLECTOR_WAITS_H

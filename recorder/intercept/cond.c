@@ -3,6 +3,7 @@
  * A cancelled wait ends as well: glibc takes the mutex again before the cleanup handlers run, ours first, because this
  * frame is the innermost.
  */
+#include "recorder/intercept/call.h"
 #include "recorder/intercept/sync.h"
 
 #include <errno.h>
@@ -39,8 +40,17 @@ void rt_wait_begin(struct rt_wait *w)
 		rt_children_told(w->pc);
 }
 
+/* One that a time or another process may end is no hang, nor is anything known of one by another address. */
+void rt_wait_sleeps(const struct rt_wait *w)
+{
+	uintptr_t cond = (uintptr_t)w->cond;
+	if (!w->shared && !(w->flags & RT_F_TIMED) && rt_place(cond) == cond)
+		rt_call_begins(RT_CALL_CONDITION, -1, cond, RT_CALL_OWN, RT_CALL_NO_HOLDER, w->pc);
+}
+
 void rt_wait_end(struct rt_wait *w)
 {
+	rt_call_over();
 	if (!w->said)
 		return;
 	/* Out of time it returns something else: without the signal the program need not have gone on as it did. */
@@ -85,6 +95,8 @@ int rt_wait_by_turns(struct rt_wait *w, unsigned flags, struct rt_until until)
 	if (w->spurious)
 		w->flags = flags |= RT_F_TIMED; /* it may return unsignalled */
 	else
+		rt_wait_sleeps(w);
+	if (!w->spurious)
 		woken = rt_turn_block(RT_OP_WAIT_END, rt_place((uintptr_t)w->cond), until, true);
 	result = take_again(w, flags);
 	if (woken == RT_TURN_CANCELED)

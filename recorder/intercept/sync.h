@@ -78,7 +78,9 @@ void rt_wait_end(struct rt_wait *wait);
 #define RT_WAIT_CALL(f, until, call)                                                                                   \
 	(RT_UNLIKELY(rt_controlled) && rt_turn_mine() && !rt_condition_is_shared(wait.cond)                            \
 	     ? rt_wait_by_turns(&wait, f, until)                                                                       \
-	     : RT_BLOCKING(RT_OP_WAIT_END, wait.cond, (f) | rt_condition_is_shared(wait.cond), RT_PC, call))
+	     : RT_BLOCKING(RT_OP_WAIT_END, wait.cond, (f) | rt_condition_is_shared(wait.cond), RT_PC,                  \
+	                   (rt_wait_sleeps(&wait), call)))
+void rt_wait_sleeps(const struct rt_wait *wait);
 int rt_wait_by_turns(struct rt_wait *wait, unsigned flags, struct rt_until until);
 #define RT_WAIT(condition, m, f)                                                                                       \
 	struct rt_wait wait __attribute__((cleanup(rt_wait_end))) = {                                                  \

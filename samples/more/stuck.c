@@ -182,6 +182,15 @@ static void *wait_signal(void *arg)
 	return arg;
 }
 
+/* A signal wakes one of those that wait. */
+static void *wait_first(void *arg)
+{
+	pthread_mutex_lock(&other);
+	pthread_cond_wait(&cond, &other); /* @wait_first */
+	pthread_mutex_unlock(&other);
+	return arg;
+}
+
 static void *wait_post(void *arg)
 {
 	sem_wait(&sem); /* @wait_post */
@@ -250,6 +259,7 @@ static const struct mode {
     {"call-once", 1, run_call_once, NULL},
     {"join-ring", 3, join_ring, NULL},
     {"signal", 1, wait_signal, NULL},
+    {"one-signal", 2, wait_first, NULL},
     {"post", 1, wait_post, NULL},
     {"party", 1, wait_party, NULL},
     {"monitor", 2, inner, outer},
@@ -292,6 +302,12 @@ int main(int argc, char **argv)
 	if (!strcmp(mode->name, "kept")) {
 		pthread_join(threads[0], NULL);
 		pthread_mutex_lock(&other); /* @kept */
+	}
+	if (!strcmp(mode->name, "one-signal")) {
+		usleep(300000);
+		pthread_mutex_lock(&other);
+		pthread_cond_signal(&cond);
+		pthread_mutex_unlock(&other);
 	}
 	if (!strcmp(end, "kill")) {
 		/* Another process, which has nothing to do with what they wait for. */

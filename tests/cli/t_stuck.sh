@@ -84,6 +84,7 @@ hang() { # PATTERN MARKER...
 	check stuck 142 1 "$(deadlock cycle-3 join_ring join_ring join_ring)" join-ring &
 	check stuck 142 1 "$(deadlock cycle-2 join join_main)" main &
 	check stuck 142 1 "$(hang condition wait_signal join)" signal &
+	check stuck 142 1 "$(hang condition wait_first join)" one-signal &
 	check stuck 142 1 "$(hang semaphore wait_post join)" post &
 	check stuck 142 1 "$(hang barrier wait_party join)" party &
 	check stuck 142 1 "$(hang condition inner outer join)" monitor &

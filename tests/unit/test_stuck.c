@@ -385,6 +385,25 @@ START_TEST(what_ends_a_wait_ends_it)
 }
 END_TEST
 
+/* A signal behind the wait's begin, and a BLOCK at which the waiting thread was seen asleep. */
+#define SIGNALLED                                                                                                      \
+	E("acquire", "main", "x", "")                                                                                  \
+	E("wait-begin", "main", "c", ",\"arg\":\"x\"")                                                                 \
+	E("block", "main", "c", FOR("wait-end")) E("signal", "b", "c", "")
+#define ASLEEP E("block", "main", "c", FOR("wait-end") ",\"value\":6")
+
+START_TEST(a_thread_that_sleeps_on_was_not_signalled)
+{
+	check_text(HEAD "}\n" SIGNALLED E("end", "b", "0x0", ""), 0, 0);
+	check_text(HEAD "}\n" SIGNALLED E("end", "b", "0x0", "") ASLEEP, 0, 1);
+	check_text(HEAD "}\n" SIGNALLED ASLEEP E("end", "b", "0x0", ""), 0, 1);
+	check_text(HEAD "}\n" SIGNALLED ASLEEP E("signal", "b", "c", "") E("end", "b", "0x0", ""), 0, 0);
+	/* The signaller may still have been in the call. */
+	check_text(HEAD "}\n" SIGNALLED ASLEEP E("block", "b", "main", FOR("join")), 0, 0);
+	check_text(HEAD "}\n" SIGNALLED E("block", "b", "main", FOR("join")) ASLEEP, 0, 1);
+}
+END_TEST
+
 /* A wait in the kernel. */
 #define IN_KERNEL(thread, object, value) E("block", thread, object, FOR("hb-after") ",\"value\":" value)
 #define ENDED E("end", "b", "0x0", "")
@@ -527,6 +546,7 @@ SUITE(stuck)
 	tcase_add_loop_test(c, random_ends_are_as_the_slow_definition_has_them, 0, 4);
 	tcase_add_test(c, a_trace_that_was_cut_short_ends_with_nothing);
 	tcase_add_test(c, what_ends_a_wait_ends_it);
+	tcase_add_test(c, a_thread_that_sleeps_on_was_not_signalled);
 	tcase_add_test(c, a_wait_in_the_kernel_may_have_been_ended_by_what_came_after_it);
 	tcase_add_test(c, locks_of_files_are_a_ring_if_no_thread_goes_on);
 	tcase_add_test(c, no_thread_waits_for_what_a_stray_release_gave_back);
