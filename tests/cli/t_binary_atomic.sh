@@ -113,7 +113,7 @@ int main(void)
 }
 C
 certain() { # the variables whose races are observed or proved; of those without a name the size of an access
-	jq -r '[.anomalies[] | select(.verdict == "observed" or .verdict == "proved") | .variable.name // "\(.events[0].size)" | sub("[[].*"; "")] | unique | join(" ")' "$1"
+	jq -r '[.anomalies[] | select(.verdict == "observed" or .verdict == "proved") | (.variable.name | strings | select(test("[+]0x") | not)) // "\(.events[0].size)" | sub("[[].*"; "")] | unique | join(" ")' "$1"
 }
 # Code by a compiler that does not name itself is not by GCC because GCC links it: such a file has a name of no language of
 # GCC's, or where no symbols are constants that Rust's library has.

@@ -319,7 +319,7 @@ grep -q '^1 run, [0-9]* events, each ending with exit status 3' out || wrong "th
 program second <<'C'
 #include <fcntl.h>
 #include <unistd.h>
-int main(void) { return open("first", O_CREAT | O_EXCL, 0600) < 0 ? sleep(60) : 0; }
+int main(void) { return open("second.ran", O_CREAT | O_EXCL, 0600) < 0 ? sleep(60) : 0; }
 C
 run 0 explore --strategy native --runs 2 --time 1500ms --timeout 4 -f json -- ./second
 holds '(.runs | length) == 1 and .findings == []'

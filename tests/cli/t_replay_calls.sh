@@ -125,7 +125,7 @@ compiled lacks lacks.c
 touch tick
 run 0 record --serial=1 -o lacks.zst ./lacks
 run 0 analyze -f json --fail-on never lacks.zst
-jq '.anomalies[] | select(.schedule) | .schedule | .steps = [{thread: "main", from: 1, to: 6}, {thread: "main.1", from: 1, to: 6}, {thread: "main", from: 7, to: 14}] + .steps[1:]' out >lacks.json
+jq '.anomalies[] | select(.schedule) | .schedule | .steps = [{thread: "main", from: 1, to: 7}, {thread: "main.1", from: 1, to: 6}, {thread: "main", from: 8, to: 17}] + .steps[1:]' out >lacks.json
 rm tick
 run 0 replay --attempts 1 --resolve first --trace lacks.zst lacks.json -- ./lacks
 holds '.outcome == "confirmed"'

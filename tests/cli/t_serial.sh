@@ -214,7 +214,8 @@ int main(void)
 END
 build copies.c copies
 run 0 record --serial=1 -o copies.zst ./copies
-"$RACETRACE" dump --format jsonl copies.zst 2>err | sed -nE 's/.*"op":"(read|write)","object":"([^"]*)".*"value":([0-9]+).*/\1 \2 \3/p; t; s/.*"op":"write".*/write without value/p' >values
+# What a call of the C library writes has none: main's threads are created.
+"$RACETRACE" dump --format jsonl copies.zst 2>err | grep -v '"thread":"main"' | sed -nE 's/.*"op":"(read|write)","object":"([^"]*)".*"value":([0-9]+).*/\1 \2 \3/p; t; s/.*"op":"write".*/write without value/p' >values
 awk '$1 == "write" { last[$2] = $3 } $1 == "read" && ($2 in last) && last[$2] != $3 { wrong++ } END { exit wrong > 0 }' values ||
 	wrong 'a read does not see the last write before it'
 [ "$(wc -l <values)" -gt 150000 ] || wrong "only $(wc -l <values) values"

@@ -23,11 +23,16 @@ static __attribute__((no_sanitize("thread"))) unsigned long of_pipe(int fd)
 	MUST(fstat(fd, &is) == 0);
 	return (1UL << 47) + (mix(mix(is.st_dev) + is.st_ino) >> 18);
 }
+/* By which the last writer's close comes before what meets the end. */
+static __attribute__((no_sanitize("thread"))) unsigned long end_of(unsigned long pipe)
+{
+	return (1UL << 47) + (mix(pipe + (1UL << 47) + 1) >> 18);
+}
 
 static int fds[2], pair[2], counter;
 static char out[32], in[32];
 
-// expect main.1: hb-after pipe, write in=8, hb-after pipe
+// expect main.1: hb-after pipe, write in=8, hb-after pipe, hb-after end
 static __attribute__((no_sanitize("thread"))) void *reader(void *unused)
 {
 	MUST(read(fds[0], in, 32) == 8);
@@ -40,9 +45,10 @@ static __attribute__((no_sanitize("thread"))) int exchange(void)
 	pthread_t t;
 	uint64_t number = 7;
 
-	// expect main: write fds=8, read out=8, hb-before pipe, hb-before pipe, hb-before pipe
+	// expect main: write fds=8, read out=8, hb-before pipe, hb-before end, hb-before end
 	MUST(pipe(fds) == 0);
 	NAME_AT(of_pipe(fds[0]), "pipe");
+	NAME_AT(end_of(of_pipe(fds[0])), "end");
 	MUST(pthread_create(&t, NULL, reader, NULL) == 0);
 	MUST(write(fds[1], out, 8) == 8);
 	int copy = dup(fds[1]);
