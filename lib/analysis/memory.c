@@ -56,7 +56,8 @@ uint32_t memory_jobs(const struct rt_trace_info *info, const struct model_size *
 uint64_t memory_fit(struct limits *l, const struct rt_trace_info *info, const struct model_size *size, uint64_t memory,
                     uint64_t report_memory)
 {
-	enum { PARTS = 4, A_STEP = 24, AN_ANOMALY = 2048, KINDS = 3, FEWEST = 8 };
+	/* Measured: a race of accesses at thousands of positions takes more than its report. */
+	enum { PARTS = 4, A_STEP = 24, AN_ANOMALY = 8192, KINDS = 3, FEWEST = 8 };
 	uint64_t part = spare(info, size, memory) / PARTS, anomalies = 2 * part;
 	if (report_memory && report_memory < anomalies)
 		anomalies = report_memory;
