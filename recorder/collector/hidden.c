@@ -17,55 +17,12 @@
 #include "recorder/collector/atomic_code.h"
 #include "recorder/collector/bare.h"
 #include "recorder/collector/code.h"
+#include "recorder/collector/code_names.h"
+#include "recorder/collector/code_pointers.h"
+#include "recorder/collector/hidden_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* An atomic function. */
-struct found {
-	size_t image, function; /* indices */
-	uint64_t from, until, at;
-	size_t origin; /* index into images: of the image with the instruction `at` */
-	const char *name;
-	bool hooked, may_lock;
-	unsigned does; /* HIDDEN_* */
-	bool called;   /* its callers were searched for */
-};
-
-/* A byte sequence that looks like a call of one. */
-struct call {
-	uint64_t address;
-	size_t length;
-	size_t cause; /* index of the function that is called */
-	bool real;    /* it is an instruction */
-};
-
-/* The atomic functions by name, for calls of other modules. */
-struct name {
-	const char *name;
-	size_t found;
-};
-
-struct code_search {
-	struct debug *debug;
-	struct code *codes; /* by image */
-	bool *opaque;       /* by image: it is not instrumented */
-	bool *quiet;        /* by image: it is opaque, and orders nothing */
-	struct name *taken; /* sorted; functions that no such module is called by: others of that name come first */
-	size_t taken_count, taken_size;
-	size_t **found_of;  /* by image and function: its index, plus 1; 0: not atomic */
-	struct name *names; /* sorted; of the functions whose callers are being searched for */
-	size_t name_count, name_size;
-	struct call *calls; /* in the current function, by address */
-	size_t call_count, call_size;
-	csh capstone;
-	cs_insn *insn;
-	struct bare_search bare;
-	struct found *found;
-	size_t count, size;
-	struct hidden_atomics *out;
-	bool failed;
-};
 
 /* ---- A function ---- */
 
@@ -94,15 +51,24 @@ static void add_jump(struct code_search *s, struct flow *f, uint64_t end, uint64
 	f->jumps[f->count++] = (struct jump){end, target};
 }
 
-/* Calls by which a program declares orders: of racetrace.h, and of ThreadSanitizer's interface. */
-static bool is_annotation(const char *name)
+static void add_atomic(struct flow *f, const cs_insn *insn, unsigned does)
 {
-	static const char *const prefixes[] = {"racetrace_hook_", "__tsan_acquire", "__tsan_release",
-	                                       "__tsan_mutex_",   "Annotate",       "WTFAnnotate"};
-	for (size_t i = 0; name && i < sizeof prefixes / sizeof *prefixes; i++)
-		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
-			return true;
-	return false;
+	f->does |= does;
+	f->may_lock |= atomic_code_may_lock(insn);
+	if (!f->first)
+		f->first = insn->address;
+	f->last = insn->address + insn->size;
+}
+
+/* A call through a pointer, or a jump: in a function with hooks to a case of a switch, for a last hook is called. */
+static void add_pointer_call(struct code_search *s, struct flow *f, bool jump)
+{
+	if (s->pointed == SIZE_MAX || (jump && f->hooked))
+		return;
+	if (f->cause == SIZE_MAX)
+		f->cause = s->pointed;
+	f->may_lock |= s->pointed_lock;
+	add_atomic(f, s->insn, HIDDEN_ALL);
 }
 
 static void add_target(struct code_search *s, struct flow *f, const struct code *code, const struct code_function *at,
@@ -111,9 +77,11 @@ static void add_target(struct code_search *s, struct flow *f, const struct code 
 	struct code_target t;
 	if (!code_target(code, insn->address, insn->bytes, insn->size, &t))
 		return;
+	if (!t.name && !t.address)
+		add_pointer_call(s, f, t.jump);
 	if (!t.jump) {
 		f->hooked |= t.name && !strcmp(t.name, "__tsan_func_entry");
-		f->annotated |= is_annotation(t.name);
+		f->annotated |= code_name_annotates(t.name);
 		return;
 	}
 	if (t.name)
@@ -125,15 +93,6 @@ static void add_target(struct code_search *s, struct flow *f, const struct code 
 	} else if (t.address <= insn->address) {
 		add_jump(s, f, insn->address + insn->size, t.address);
 	}
-}
-
-static void add_atomic(struct flow *f, const cs_insn *insn, unsigned does)
-{
-	f->does |= does;
-	f->may_lock |= atomic_code_may_lock(insn);
-	if (!f->first)
-		f->first = insn->address;
-	f->last = insn->address + insn->size;
 }
 
 static void add_call(struct code_search *s, struct flow *f, struct call *call)
@@ -186,7 +145,8 @@ static struct flow read_function(struct code_search *s, const struct code *code,
 			add_atomic(&f, s->insn, HIDDEN_ALL);
 		clock = atomic_code_reads_clock(s->insn);
 		f.may_lock |= s->insn->id == X86_INS_PAUSE;
-		f.annotated |= is_annotation(code_slot_read(code, s->insn->address, s->insn->bytes, s->insn->size));
+		f.annotated |=
+		    code_name_annotates(code_slot_read(code, s->insn->address, s->insn->bytes, s->insn->size));
 		add_target(s, &f, code, function, s->insn);
 	}
 	if (fence.size)
@@ -216,30 +176,6 @@ static void find_window(const struct flow *f, const struct code_function *functi
 	}
 }
 
-/* A statically linked compiler runtime keeps its own data in order. */
-static bool is_runtime(const char *name)
-{
-	static const char *const prefixes[] = {
-	    "_Unwind_", "__register_frame", "__deregister_frame", "__cxa_", "__gxx_", "__cpu_indicator_init", "__libc_",
-	    "__gcc_",   "__gcov_",          "__llvm_profile_",    "lprof"};
-	for (size_t i = 0; name && i < sizeof prefixes / sizeof *prefixes; i++)
-		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
-			return true;
-	return false;
-}
-
-/* The function whose cold part this is: "f" for "f.cold". */
-static size_t whole_function(const struct code *code, size_t function)
-{
-	const char *name = code->functions[function].name, *cold = name ? strstr(name, ".cold") : NULL;
-	for (size_t i = 0; cold && i < code->function_count; i++) {
-		const char *other = code->functions[i].name;
-		if (other && strlen(other) == (size_t)(cold - name) && !strncmp(other, name, (size_t)(cold - name)))
-			return i;
-	}
-	return function;
-}
-
 static struct found *find(struct code_search *s, size_t image, size_t function)
 {
 	size_t i = s->found_of[image][function];
@@ -252,6 +188,7 @@ static void add_found(struct code_search *s, const struct found *found)
 	if (known) {
 		known->from = found->from < known->from ? found->from : known->from;
 		known->may_lock |= found->may_lock;
+		known->called &= !(found->does & ~known->does);
 		known->does |= found->does;
 		known->until = found->until > known->until ? found->until : known->until;
 		return;
@@ -293,8 +230,8 @@ static bool look(struct code_search *s, size_t image, size_t function)
 	                      .hooked = f.hooked,
 	                      .may_lock = f.may_lock,
 	                      .does = f.does};
-	if (f.first && !f.annotated && (f.hooked || !is_runtime(here->name))) {
-		size_t whole = whole_function(code, function);
+	if (f.first && !f.annotated && (f.hooked || !code_name_is_runtime(here->name))) {
+		size_t whole = code_whole_function(code, function);
 		find_window(&f, here, &found.from, &found.until);
 		if (f.cause != SIZE_MAX) {
 			found.at = s->found[f.cause].at;
@@ -311,17 +248,18 @@ static bool look(struct code_search *s, size_t image, size_t function)
 
 /* ---- All functions ---- */
 
-static void look_at_image(struct code_search *s, size_t image)
+/* Looks at functions that have something of a kind, by their bytes. */
+static void look_at_image(struct code_search *s, size_t image, bool (*may_begin)(const uint8_t *p, size_t n))
 {
 	const struct code *code = &s->codes[image];
 	for (size_t i = 0; i < code->function_count && !s->failed; i++) {
 		size_t n, length = code->functions[i].end - code->functions[i].start, k = 0;
 		const uint8_t *p = code_at(code, code->functions[i].start, &n);
 		n = length < n ? length : n;
-		while (p && k < n && !atomic_code_may_begin(p + k, n - k))
+		while (p && k < n && !may_begin(p + k, n - k))
 			k++;
 		struct bare_accesses bare;
-		if (p && (k < n || bare_find(&s->bare, code, &code->functions[i], &bare)))
+		if (p && (k < n || (s->pointed == SIZE_MAX && bare_find(&s->bare, code, &code->functions[i], &bare))))
 			look(s, image, i);
 	}
 }
@@ -336,8 +274,7 @@ static void add_out(struct code_search *s, const struct hidden_atomic *item)
 	a->items[a->count++] = *item;
 }
 
-/* Index of the called function, if its callers are being searched for; else SIZE_MAX. */
-static size_t called(const struct code_search *s, size_t image, const struct code_target *t)
+size_t hidden_called(const struct code_search *s, size_t image, const struct code_target *t)
 {
 	if (t->name) {
 		size_t at = lower_bound(i, 0, s->name_count, strcmp(s->names[i].name, t->name) < 0);
@@ -398,7 +335,7 @@ static void look_at_calls(struct code_search *s, size_t image)
 				continue;
 			if (!code_target(code, section->start + k, p, length, &t))
 				continue;
-			size_t to = called(s, image, &t);
+			size_t to = hidden_called(s, image, &t);
 			if (to == SIZE_MAX)
 				continue;
 			size_t here = code_function_at(code, section->start + k);
@@ -442,6 +379,13 @@ static void name_called(struct code_search *s, size_t last)
 		qsort(s->names, s->name_count, sizeof *s->names, by_name);
 }
 
+static void look_at_pointer_calls(struct code_search *s)
+{
+	for (size_t i = 0; i < s->debug->image_count && !s->failed; i++)
+		if (s->debug->images[i].instrumented && s->found_of[i])
+			look_at_image(s, i, code_may_call_pointer);
+}
+
 /* Callers of callers, if these have no hooks either, and so on. */
 static void find_callers(struct code_search *s)
 {
@@ -449,6 +393,13 @@ static void find_callers(struct code_search *s)
 	while (first < s->count && !s->failed) {
 		size_t last = s->count;
 		name_called(s, last);
+		if (s->pointed == SIZE_MAX && !s->failed) {
+			hidden_find_pointed(s, last);
+			if (s->pointed != SIZE_MAX) {
+				look_at_pointer_calls(s);
+				name_called(s, last);
+			}
+		}
 		for (size_t i = 0; i < s->debug->image_count && !s->failed; i++)
 			if (s->debug->images[i].instrumented && s->found_of[i])
 				look_at_calls(s, i);
@@ -482,7 +433,7 @@ static void open_opaque(struct code_search *s, size_t image)
 	const struct code *code = &s->codes[image];
 	s->opaque[image] = s->quiet[image] = true;
 	for (size_t i = 0; i < code->function_count && s->quiet[image]; i++)
-		s->quiet[image] = is_runtime(code->functions[i].name) ||
+		s->quiet[image] = code_name_is_runtime(code->functions[i].name) ||
 		                  !atomic_code_in(s->capstone, s->insn, code, &code->functions[i]);
 	for (size_t i = 0; i < code->function_count && !s->failed; i++)
 		add_found(s, &(struct found){.image = image,
@@ -554,7 +505,7 @@ static void find_all(struct code_search *s)
 {
 	for (size_t i = 0; i < s->debug->image_count && !s->failed; i++)
 		if (open_image(s, i) && s->debug->images[i].instrumented)
-			look_at_image(s, i);
+			look_at_image(s, i, atomic_code_may_begin);
 	for (size_t i = 0; i < s->debug->image_count && !s->failed; i++)
 		if (s->found_of[i] && !s->debug->images[i].instrumented)
 			open_opaque(s, i);
@@ -566,7 +517,8 @@ static void find_all(struct code_search *s)
 
 enum rt_status hidden_atomics_find(struct hidden_atomics *a, struct debug *d, struct rt_error *err)
 {
-	struct code_search s = {.debug = d, .out = a, .codes = calloc(d->image_count + 1, sizeof *s.codes)};
+	struct code_search s = {
+	    .debug = d, .out = a, .pointed = SIZE_MAX, .codes = calloc(d->image_count + 1, sizeof *s.codes)};
 	s.found_of = calloc(d->image_count + 1, sizeof *s.found_of);
 	s.opaque = calloc(d->image_count + 1, sizeof *s.opaque);
 	s.quiet = calloc(d->image_count + 1, sizeof *s.quiet);

@@ -276,6 +276,50 @@ for how in atomic locked semaphore; do
 	done
 done
 
+# ---- Such calls through pointers count, wherever these come from: data, dlsym, or code that is linked statically ----
+cat >pointers.c <<'EOF'
+#include <dlfcn.h>
+#include <pthread.h>
+void put(void), take(void);
+#ifdef DLSYM
+static void (*volatile gives)(void), (*volatile takes)(void);
+#else
+static void (*volatile gives)(void) = put, (*volatile takes)(void) = take;
+#endif
+int data;
+static void *f(void *racy)
+{
+	if (!racy)
+		takes();
+	data = 2;
+	return 0;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t;
+#ifdef DLSYM
+	void *box = dlopen("./libbox.so", RTLD_NOW);
+	gives = (void (*)(void))dlsym(box, "put");
+	takes = (void (*)(void))dlsym(box, "take");
+#endif
+	pthread_create(&t, 0, f, argc > 1 ? argv : 0);
+	data = 1;
+	gives();
+	return pthread_join(t, 0);
+}
+EOF
+gcc -g -O1 -fPIC -shared box.c -o libbox.so -pthread && gcc -g -O1 -c box.c -o box.o || exit 1
+for from in data dlsym static; do
+	case $from in data) with=./libbox.so ;; dlsym) with=-DDLSYM ;; static) with=box.o ;; esac
+	$build -O1 pointers.c -o pointers $with -pthread -ldl || exit 1
+	for racy in '' racy; do
+		"$racetrace" record -o t.zst ./pointers $racy 2>err || wrong "$from $racy: $(cat err)"
+		"$racetrace" analyze --format json t.zst >report.json
+		[ "$(verdicts report.json)" = '["predicted"]' ] || { [ -n "$racy" ] && [ "$(verdicts report.json)" = '["observed"]' ]; } ||
+			wrong "calls through pointers, $from $racy: $(verdicts report.json)"
+	done
+done
+
 # ---- What a library's own headers do, in a thread of the library, the library has ordered in all likelihood: a note ----
 mkdir -p include/c++
 printf 'int data;\nvoid work(void) { data++; }\n' >include/c++/work.h
