@@ -28,10 +28,16 @@ bool code_name_is_runtime(const char *name)
 
 bool code_name_is_of_libstdcxx(const char *name)
 {
-	static const char *const prefixes[] = {"_ZNSt", "_ZNKSt",        "_ZSt",           "_ZNSi",
-	                                       "_ZNSo", "_ZN9__gnu_cxx", "_ZN10__cxxabiv1"};
+	static const char *const prefixes[] = {"_ZNSt",
+	                                       "_ZNKSt",
+	                                       "_ZSt",
+	                                       "_ZNSi",
+	                                       "_ZNSo",
+	                                       "_ZN9__gnu_cxx",
+	                                       "_ZN10__cxxabiv1",
+	                                       "execute_native_thread_routine"};
 	return has_prefix(name, prefixes, sizeof prefixes / sizeof *prefixes) ||
-	       (name && !strncmp(name, "_ZT", 3) && strstr(name, "_NSt")) || /* a thunk */
+	       (name && !strncmp(name, "_ZT", 3) && strstr(name, "_NS")) || /* a thunk */
 	       (name && strstr(name, "__gxx_exception_cleanup"));
 }
 
