@@ -5,6 +5,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/lower_bound.h"
 #include "lib/base/vec.h"
+#include "lib/trace/contract.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,11 @@ static void saw(struct follow_graph *g, uint32_t write, uint32_t read, bool plai
 	if (model_thread_of(m, write) == model_thread_of(m, read) || (!relaxed && !plain) ||
 	    happens_before(g, write, read))
 		return;
-	uint32_t label = follow_label(g, model_position_of(m, write), model_position_of(m, read), relaxed, relaxed);
+	uint64_t from = model_position_of(m, write), to = model_position_of(m, read);
+	uint32_t label = follow_label(g, from, to, relaxed, false);
+	/* Nobody can mend what the C++ library has relaxed. */
+	if (label == MODEL_NONE && relaxed && !contract_counts_waiters(m->trace, m->sites[m->events[write].site].pc))
+		label = follow_label(g, from, to, relaxed, true);
 	if (label != MODEL_NONE)
 		add_edge(g, label, write, read, false);
 }

@@ -139,8 +139,9 @@ struct loader {
 	uint32_t event_capacity, segment_capacity, region_capacity, arg_capacity, cell_capacity, value_capacity,
 	    valued_capacity;
 	struct {
-		struct set inside, neither; /* positions */
-		bool of_caller;             /* some position's callers tell */
+		struct set inside, neither;    /* positions */
+		struct set waiters, elsewhere; /* positions */
+		bool of_caller;                /* some position's callers tell */
 	} contract;
 	struct machine *machine; /* NULL: the trace tells plain accesses from atomic ones */
 	bool lossy;              /* pass one: there is a LOST event */

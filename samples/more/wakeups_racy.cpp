@@ -69,6 +69,44 @@ static void locks_and_unlocks()
 	}
 }
 
+// The library counts those that wait: who looks at that knows nothing of what they have done.
+static int by_count;
+static std::atomic<int> counted, here;
+static void is_counted()
+{
+	by_count++; // @is_counted
+	here.store(1, stores);
+	counted.wait(0);
+}
+static void looks()
+{
+	later();
+	while (!here.load(std::memory_order_acquire))
+		later();
+	counted.store(1);
+	counted.notify_one();
+	by_count++; // @looks
+}
+
+// Of a type that no futex has, each notification changes a version, which the next one reads.
+static int by_version;
+static std::atomic<long> versioned;
+static std::atomic<int> there;
+static void changes()
+{
+	by_version++; // @changes
+	versioned.notify_all();
+	there.store(1, stores);
+}
+static void changes_again()
+{
+	later();
+	while (!there.load(std::memory_order_acquire))
+		later();
+	versioned.notify_all();
+	by_version++; // @changes_again
+}
+
 static void both(void (*first)(), void (*second)())
 {
 	std::thread a(first), b(second);
@@ -81,5 +119,7 @@ int main()
 	both(notifies, waits);
 	both(wakes, sleeps);
 	both(locks_and_unlocks, locks_and_unlocks);
+	both(is_counted, looks);
+	both(changes, changes_again);
 	return 0;
 }
