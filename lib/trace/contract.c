@@ -5,10 +5,10 @@
  * a relaxed operation after it has only read. The library vouches for its own accesses, as for a mutex: the operation
  * is taken for one that acquires and releases.
  *
- * Less: threads that wait for an atomic are counted, in one of a few counters that all atomics share, and a notification
- * looks at that; of other types than int a version beside the counter is what they sleep at. The language says of no
- * notification that it orders anything: only what is read from the atomic does ([atomics.wait]). So what the library
- * does to counter and version is taken for relaxed.
+ * Less: threads that wait for an atomic are counted, in one of a few counters that all atomics share, and a
+ * notification looks at that; of other types than int a version beside the counter is what they sleep at. The language
+ * says of no notification that it orders anything: only what is read from the atomic does ([atomics.wait]). So what the
+ * library does to counter and version is taken for relaxed.
  */
 #include "lib/trace/contract.h"
 
