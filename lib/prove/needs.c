@@ -27,14 +27,33 @@ void needs_release(struct needs *n)
 	free_all(n->must, n->bound, n->target, n->looked, n->asking, n->asking_first);
 }
 
+/* A set that is raised. */
+struct raising {
+	uint32_t *set;
+	uint64_t looked_at;
+	bool raised;
+};
+
+static void raise_thread(void *arg, uint32_t thread, uint32_t count)
+{
+	struct raising *r = arg;
+	r->looked_at++;
+	if (count > r->set[thread]) {
+		r->set[thread] = count;
+		r->raised = true;
+	}
+}
+
+/* Adds what a clock has. Only what it does not share with the clock that the set was last raised to is looked at: with
+ * many threads, two clocks in a row are mostly the same. */
 static void raise_to(uint32_t *set, struct needs *n, uint32_t clock)
 {
-	n->looked_at += n->m->thread_count;
-	for (uint32_t t = 0; t < n->m->thread_count; t++) {
-		uint32_t known = clock_get(&n->trf->clocks, clock, t);
-		if (known > set[t])
-			set[t] = known;
-	}
+	uint32_t *last = set == n->must ? &n->must_clock : &n->bound_clock;
+	struct raising r = {.set = set, .looked_at = 1};
+	clock_each_other(&n->trf->clocks, clock, *last, raise_thread, &r);
+	n->looked_at += r.looked_at;
+	if (r.raised)
+		*last = clock;
 }
 
 /* Adds an event and all events that it needs. */
@@ -83,6 +102,7 @@ static void needs_of_goal(struct needs *n)
 	const struct model *m = n->m;
 	const struct goal *g = n->goal;
 	memset(n->must, 0, m->thread_count * sizeof *n->must);
+	n->must_clock = 0;
 	memset(n->target, 0xff, m->thread_count * sizeof *n->target);
 	for (uint32_t i = 0; i < g->count; i++) {
 		uint32_t e = g->events[i], thread = model_thread_of(m, e);
@@ -120,23 +140,35 @@ static uint32_t last_needed(const struct needs *n, const struct section *section
 	return n->goal->kind == GOAL_SEQUENCE ? section->acquire : m->threads[section->thread].events[needed - 1];
 }
 
+/* True if a needed section, after the open one, excludes it and ends after its beginning. */
+static bool ends_after(struct needs *n, const struct section *other, const struct section *open)
+{
+	n->looked_at++;
+	return sections_exclude(other, open) && !goal_runs(n->goal, other->acquire) &&
+	       clock_get(&n->trf->clocks, trf_clock(n->trf, last_needed(n, other)), open->thread) >
+	           n->m->events[open->acquire].pos;
+}
+
 /* True if the needed part must contain the end of this section, which is open there: another thread has, in the needed
- * part, a section that it excludes and that ends after its beginning. */
+ * part, a section that it excludes and that ends after its beginning. Often one of the next sections is such; if not,
+ * those of each thread are looked at, the last first. */
 static bool must_close(struct needs *n, const struct section *open)
 {
 	const struct sections *all = n->base->sections;
+	uint32_t next = open->place;
+	for (const struct section *other; (other = base_next(n->base, open, n->must, &next));)
+		if (ends_after(n, other, open))
+			return true;
 	for (uint32_t i = all->lock_first[open->lock]; i < all->lock_first[open->lock + 1]; i++) {
 		const struct section_group *g = &all->groups[i];
-		if (g->thread == open->thread)
+		n->looked_at++;
+		if (!base_has_later(n->base, g, open))
 			continue;
 		for (uint32_t k = base_count(n->base, g, n->must[g->thread]); k; k--) {
 			const struct section *other = &all->items[all->sorted[g->first + k - 1]];
-			n->looked_at++;
 			if (other->place < open->place)
 				break;
-			if (sections_exclude(other, open) && !goal_runs(n->goal, other->acquire) &&
-			    clock_get(&n->trf->clocks, trf_clock(n->trf, last_needed(n, other)), open->thread) >
-			        n->m->events[open->acquire].pos)
+			if (ends_after(n, other, open))
 				return true;
 		}
 	}
@@ -238,6 +270,7 @@ void needs_relevant(struct needs *n)
 {
 	uint32_t threads = n->m->thread_count;
 	memcpy(n->bound, n->must, threads * sizeof *n->bound);
+	n->bound_clock = n->must_clock;
 	memset(n->looked, 0, threads * sizeof *n->looked);
 	n->goals++;
 	for (bool more = true; more;) {

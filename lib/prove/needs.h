@@ -17,10 +17,11 @@ struct needs {
 	const struct trf *trf;
 	const struct base *base;
 	const struct reads *reads;
-	const struct goal *goal; /* of the last needs_find */
-	uint32_t *must, *bound;  /* by thread: number of events needed; number relevant */
-	uint32_t *target;        /* by thread: pos of the event to be next (RACE, DEADLOCK), MODEL_NONE */
-	uint32_t *looked;        /* by thread: number of events whose reads were examined */
+	const struct goal *goal;          /* of the last needs_find */
+	uint32_t *must, *bound;           /* by thread: number of events needed; number relevant */
+	uint32_t must_clock, bound_clock; /* the last clock that each was raised to */
+	uint32_t *target;                 /* by thread: pos of the event to be next (RACE, DEADLOCK), MODEL_NONE */
+	uint32_t *looked;                 /* by thread: number of events whose reads were examined */
 	uint32_t *asking,
 	    *asking_first; /* with values, by entry and by cell: last goal that included all writes of it */
 	uint32_t goals;

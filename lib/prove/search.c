@@ -15,6 +15,7 @@
 struct search {
 	const struct model *m;
 	struct base base;
+	struct base_work work;
 	struct reads reads;
 	struct needs needs;
 	struct space space;
@@ -31,6 +32,7 @@ void search_free(struct search *s)
 		return;
 	space_release(&s->space);
 	needs_release(&s->needs);
+	free(s->work.threads);
 	free(s->start);
 	free(s->active);
 	choices_release(&s->choices);
@@ -44,10 +46,11 @@ struct search *search_create(struct facts *f, const struct trf *trf, bool free, 
 	if (!s)
 		return NULL;
 	s->m = m;
-	s->base = (struct base){.m = m, .trf = trf, .sections = facts_sections(f)};
+	s->base = (struct base){.m = m, .trf = trf, .sections = facts_sections(f), .work = &s->work};
+	s->work.threads = calloc((size_t)m->thread_count + 1, sizeof *s->work.threads);
 	s->start = calloc((size_t)m->thread_count + 1, sizeof *s->start);
 	s->active = calloc((size_t)m->thread_count + 1, sizeof *s->active);
-	if (s->start && s->active && s->base.sections && reads_init(&s->reads, f, free, values) &&
+	if (s->work.threads && s->start && s->active && s->base.sections && reads_init(&s->reads, f, free, values) &&
 	    space_init(&s->space, &s->reads, trf) && needs_init(&s->needs, &s->base, &s->reads))
 		return s;
 	search_free(s);
@@ -170,7 +173,7 @@ static enum search_answer explore(struct search *s)
 
 uint64_t search_looked(const struct search *s)
 {
-	return s->needs.looked_at / NEEDS_OF_EVENT;
+	return (s->needs.looked_at + s->work.looked_at) / NEEDS_OF_EVENT;
 }
 
 bool search_refutes(struct search *s, const struct goal *goal)

@@ -86,7 +86,7 @@ static void visit_level(const struct visit *v, uint32_t a, uint32_t b, uint32_t 
 	const uint32_t *x = node(v->clocks, a), *y = node(v->clocks, b);
 	for (uint32_t i = 0; i < v->clocks->width; i++) {
 		uint32_t thread = first + (i << 4 * (level - 1));
-		if (x[i] == y[i])
+		if (x[i] == y[i] || !x[i])
 			continue;
 		if (level == 1)
 			v->f(v->arg, thread, x[i]);

@@ -46,7 +46,7 @@ static inline uint32_t clock_get(const struct clocks *c, uint32_t clock, uint32_
 {
 	return c->depth == 1 ? c->nodes[(uint64_t)clock * c->width + thread] : clock_get_tree(c, clock, thread);
 }
-/* Calls f for each component in which the two clocks differ, with that of `clock`; what they share costs nothing. */
+/* Calls f for each component of `clock`, but zeros, in which the two differ; what they share costs nothing. */
 void clock_each_other(const struct clocks *c, uint32_t clock, uint32_t than,
                       void (*f)(void *arg, uint32_t thread, uint32_t count), void *arg);
 /* Least upper bound. Returns a or b itself if it is that. */

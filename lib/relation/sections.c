@@ -68,6 +68,12 @@ static bool find(struct sections *s, const struct model *m, struct open_sections
 	return true;
 }
 
+static int by_thread(const void *a, const void *b)
+{
+	const struct section_group *x = a, *y = b;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
 /* A counting sort by lock (`by_place`), then groups by thread within each lock. */
 static bool sort(struct sections *s, const struct model *m)
 {
@@ -95,7 +101,11 @@ static bool sort(struct sections *s, const struct model *m)
 			}
 			s->groups[group_of[thread]].count++;
 		}
+		if (s->group_count > s->lock_first[o])
+			qsort(&s->groups[s->lock_first[o]], s->group_count - s->lock_first[o], sizeof *s->groups,
+			      by_thread);
 		for (uint32_t g = s->lock_first[o]; g < s->group_count; g++) {
+			group_of[s->groups[g].thread] = g;
 			s->groups[g].first = at;
 			at += s->groups[g].count;
 			s->groups[g].count = 0;

@@ -22,7 +22,7 @@ struct section {
 struct sections {
 	struct section *items; /* in the order of their acquires */
 	uint32_t count;
-	/* The same by lock, thread and place: of each lock, its threads, of each thread, its sections. */
+	/* The same by lock, thread and place: of each lock, its threads by number, of each thread, its sections. */
 	uint32_t *sorted;
 	struct section_group {
 		uint32_t lock, thread, first, count; /* in sorted */

@@ -82,11 +82,67 @@ START_TEST(what_pairs_refute_has_no_witness)
 }
 END_TEST
 
+/* Threads that are all alive, each of which adds to a few variables under one of a few locks. */
+enum { ALIVE = 2000, ALIVE_SHARED = 4, ALIVE_EVENTS = 2 + 4 * ALIVE_SHARED };
+
+static struct rt_event *add_event(struct rt_event *e, enum rt_op op, uint32_t thread, uint64_t addr, uint64_t size)
+{
+	*e = (struct rt_event){.op = op, .thread = thread, .addr = addr, .arg = size, .pc = op};
+	return e + 1;
+}
+
+static struct rt_trace *alive_trace(struct memory_trace *memory, struct rt_thread *threads, struct rt_event *events)
+{
+	struct rt_event *e = events;
+	for (uint32_t t = 1; t < ALIVE; t++)
+		e = add_event(e, RT_OP_FORK, 0, t, 0);
+	for (uint32_t t = 1; t < ALIVE; t++) {
+		for (uint32_t k = 0; k < ALIVE_SHARED; k++) {
+			e = add_event(e, RT_OP_ACQUIRE, t, 0x1000 + t % 8, 0);
+			e = add_event(e, RT_OP_READ, t, 0x8000 + (t + k) % 50 * 8, 8);
+			e = add_event(e, RT_OP_WRITE, t, 0x8000 + (t + k) % 50 * 8, 8);
+			e = add_event(e, RT_OP_RELEASE, t, 0x1000 + t % 8, 0);
+		}
+	}
+	for (size_t i = 0; events + i < e; i++)
+		events[i].number = events[i].stamp = i + 1;
+	for (uint32_t t = 0; t < ALIVE; t++)
+		threads[t] = (struct rt_thread){.name = "thread"};
+	struct rt_trace *trace = memory_trace(memory, events, (size_t)(e - events), 1);
+	trace->info.threads = threads;
+	trace->info.thread_count = ALIVE;
+	return trace;
+}
+
+START_TEST(what_is_needed_of_many_threads_is_looked_at_once)
+{
+	static struct rt_event events[(size_t)ALIVE * ALIVE_EVENTS];
+	static struct rt_thread threads[ALIVE];
+	struct memory_trace memory;
+	struct subject s;
+	subject_init(&s, alive_trace(&memory, threads, events));
+	/* The last thread's first read before the last write of the thread before it. That needs, of each other thread,
+	 * what the read goes back to, and the ends of the sections in which that lies. */
+	const struct model_thread *last = &s.m->threads[ALIVE - 1], *before = &s.m->threads[ALIVE - 2];
+	struct goal goal = {
+	    .kind = GOAL_SEQUENCE, .count = 2, .events = {last->events[1], before->events[before->count - 2]}};
+	uint64_t spent, looked = search_looked(s.search);
+	search_contradicts(s.search, &goal, 1000000, &spent);
+	looked = search_looked(s.search) - looked;
+	printf("%d threads that are alive: looked at %d\n", ALIVE, (int)looked);
+	fflush(stdout);
+	/* One look at all threads for each thread would be ALIVE * ALIVE. */
+	ck_assert_uint_lt(looked, (uint64_t)ALIVE * 4);
+	subject_release(&s);
+}
+END_TEST
+
 SUITE(precede)
 {
 	Suite *s = suite_create("precede");
 	TCase *c = tcase_create("sequences");
 	tcase_add_loop_test(c, what_pairs_refute_has_no_witness, 0, MIXES);
+	tcase_add_test(c, what_is_needed_of_many_threads_is_looked_at_once);
 	suite_add_tcase(s, c);
 	return s;
 }

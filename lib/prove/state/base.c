@@ -18,11 +18,23 @@ uint32_t base_count(const struct base *b, const struct section_group *g, uint32_
 const struct section *base_section(const struct base *b, uint32_t thread, uint32_t lock, uint32_t pos)
 {
 	const struct sections *s = b->sections;
-	for (uint32_t i = s->lock_first[lock]; i < s->lock_first[lock + 1]; i++) {
-		const struct section_group *g = &s->groups[i];
-		uint32_t n = g->thread == thread ? base_count(b, g, pos) : 0;
-		if (n)
-			return &s->items[s->sorted[g->first + n - 1]];
+	uint32_t end = s->lock_first[lock + 1];
+	uint32_t i = lower_bound(g, s->lock_first[lock], end, s->groups[g].thread < thread);
+	const struct section_group *g = &s->groups[i];
+	uint32_t n = i < end && g->thread == thread ? base_count(b, g, pos) : 0;
+	return n ? &s->items[s->sorted[g->first + n - 1]] : NULL;
+}
+
+const struct section *base_next(const struct base *b, const struct section *open, const uint32_t *at, uint32_t *place)
+{
+	enum { NEAR = 16 };
+	const struct sections *s = b->sections;
+	const uint32_t *history = s->by_place + s->place_first[open->lock];
+	uint32_t count = s->place_first[open->lock + 1] - s->place_first[open->lock];
+	while (++*place < count && *place - open->place <= NEAR) {
+		const struct section *other = &s->items[history[*place]];
+		if (other->thread != open->thread && b->m->events[other->acquire].pos < at[other->thread])
+			return other;
 	}
 	return NULL;
 }
@@ -41,18 +53,28 @@ static uint32_t clock_after(const struct base *b, const struct goal *goal, uint3
 static bool lower_to_common(const struct base *b, const struct goal *goal, const uint32_t *bound, uint32_t *at)
 {
 	const struct model *m = b->m;
+	uint32_t *left = b->work->threads,
+	         count = 0; /* threads with events of the base; soon few, or none is lowered */
 	bool changed = false;
-	for (uint32_t t = 0; t < m->thread_count; t++) {
+	for (uint32_t t = 0; t < m->thread_count; t++)
+		if (at[t])
+			left[count++] = t;
+	b->work->looked_at += m->thread_count;
+	for (uint32_t t = 0; t < m->thread_count && count; t++) {
 		if (at[t] >= bound[t])
 			continue;
-		uint32_t clock = clock_after(b, goal, m->threads[t].events[at[t]]);
-		for (uint32_t u = 0; u < m->thread_count; u++) {
-			uint32_t n = u != t && at[u] ? clock_get(&b->trf->clocks, clock, u) : at[u];
+		uint32_t clock = clock_after(b, goal, m->threads[t].events[at[t]]), kept = 0;
+		b->work->looked_at += count;
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t u = left[i], n = u != t ? clock_get(&b->trf->clocks, clock, u) : at[u];
 			if (n < at[u]) {
 				at[u] = n;
 				changed = true;
 			}
+			left[kept] = u;
+			kept += at[u] > 0;
 		}
+		count = kept;
 	}
 	return changed;
 }
@@ -61,9 +83,13 @@ static bool lower_to_common(const struct base *b, const struct goal *goal, const
 static bool taken_later(const struct base *b, const struct section *open, const uint32_t *at)
 {
 	const struct sections *s = b->sections;
+	uint32_t next = open->place;
+	for (const struct section *other; (other = base_next(b, open, at, &next));)
+		if (sections_exclude(other, open))
+			return true;
 	for (uint32_t i = s->lock_first[open->lock]; i < s->lock_first[open->lock + 1]; i++) {
 		const struct section_group *g = &s->groups[i];
-		uint32_t n = g->thread != open->thread ? base_count(b, g, at[g->thread]) : 0;
+		uint32_t n = base_has_later(b, g, open) ? base_count(b, g, at[g->thread]) : 0;
 		for (; n; n--) {
 			const struct section *other = &s->items[s->sorted[g->first + n - 1]];
 			if (other->place < open->place)

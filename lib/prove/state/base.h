@@ -15,10 +15,17 @@
 #include "lib/relation/sections.h"
 #include "lib/relation/trf.h"
 
+/* What base_find needs besides, and has done. */
+struct base_work {
+	uint32_t *threads;  /* room for all threads */
+	uint64_t looked_at; /* threads that were looked at */
+};
+
 struct base {
 	const struct model *m;           /* borrowed */
 	const struct trf *trf;           /* borrowed */
 	const struct sections *sections; /* borrowed */
+	struct base_work *work;          /* borrowed; NULL: base_find is not called */
 };
 
 /* Finds a base. must, bound: by thread, number of events needed and relevant. at: by thread, number of events in the
@@ -31,10 +38,22 @@ void base_find(const struct base *b, const struct goal *goal, const uint32_t *mu
  */
 bool base_keeps_locks(const struct base *b, const uint32_t *at);
 
+/* False if the group, of the open one's lock, has no section of another thread after it; without a search for it. */
+static inline bool base_has_later(const struct base *b, const struct section_group *g, const struct section *open)
+{
+	const struct sections *s = b->sections;
+	return g->thread != open->thread && s->items[s->sorted[g->first + g->count - 1]].place > open->place;
+}
 /* Number of sections of a group, one lock's and thread's, that begin before pos. */
 uint32_t base_count(const struct base *b, const struct section_group *g, uint32_t pos);
 /* The thread's last section on the lock that begins before pos; NULL if there is none. */
 const struct section *base_section(const struct base *b, uint32_t thread, uint32_t lock, uint32_t pos);
+/*
+ * One of the next few sections of the open one's lock, of another thread, that begin before these numbers of events; at
+ * a place after *place, which is set to its own. NULL: there are no more near ones. Of thousands of threads that take a
+ * lock one after the other, this finds the one that matters without a look at all.
+ */
+const struct section *base_next(const struct base *b, const struct section *open, const uint32_t *at, uint32_t *place);
 
 /* Locks that a thread holds when it has executed this number of events. */
 static inline const struct model_lockset *base_held(const struct model *m, uint32_t thread, uint32_t count)
