@@ -1,10 +1,13 @@
 #!/bin/bash
-# What an analysis takes grows with the events of a trace, not with their square. Callgrind counts the instructions, so that how busy the machine is does not matter.
+# What an analysis takes grows with the events of a trace, not with their square. Cachegrind counts the instructions, so that how busy the machine is does not matter.
 # Usage: t_growth.sh BUILD, with RACETRACE in the environment.
 set -u
 command -v valgrind >/dev/null || exit 0
 # A sanitizer and Valgrind do not go together.
 ! nm "$RACETRACE" | grep -q ' __\(asan\|ubsan\|tsan\)_' || exit 0
+
+# Without what only a debugger reads, Valgrind starts sooner.
+strip -o racetrace "$RACETRACE" || exit 1
 
 # Each function writes a trace of SIZE in proportion.
 header() {
@@ -61,8 +64,10 @@ tries() {
 # Each thread makes the next one, and takes the lock of them all once.
 short() {
 	header "$1"
+	local parent=main
 	for i in $(seq 1 "$1"); do
-		event fork "$([ "$i" = 1 ] && echo main || echo "t$((i - 1))")" "t$i" ''
+		event fork $parent "t$i" ''
+		parent=t$i
 		event acquire "t$i" l ''
 		event read "t$i" x ''
 		event write "t$i" x ''
@@ -74,12 +79,13 @@ short() {
 
 # Sections of twelve accesses of four variables, each at a place of its own.
 regions() {
+	local ops=(write read read)
 	header 2
 	for i in $(seq 1 "$(($1 / 14 + 2))"); do
 		event region-begin "t$((i % 2 + 1))" r ''
 		for k in $(seq 1 12); do
 			printf '{"op":"%s","thread":"t%s","object":"x%s","location":"a.c:%s"}\n' \
-				"$([ $((i * k % 3)) = 0 ] && echo write || echo read)" $((i % 2 + 1)) $(((i + k * k) % 7 % 4)) $((12 * i + k))
+				${ops[i * k % 3]} $((i % 2 + 1)) $(((i + k * k) % 7 % 4)) $((12 * i + k))
 		done
 		event region-end "t$((i % 2 + 1))" r ''
 	done
@@ -99,8 +105,8 @@ copies() {
 # instructions SHAPE SIZE: of an analysis, without what the smallest one takes.
 instructions() {
 	"$1" "$2" >"$1.$2.jsonl"
-	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$RACETRACE" analyze --no-cache --fail-on never --limit access_pairs=1000 --limit anomalies=100 -o "$1.$2.json" "$1.$2.jsonl" 2>&1 >/dev/null |
-		sed -n 's/.*Collected : //p'
+	valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null --vex-guest-chase=no ./racetrace analyze --no-cache --fail-on never --limit access_pairs=1000 --limit anomalies=100 -o "$1.$2.json" "$1.$2.jsonl" 2>&1 >/dev/null |
+		sed -n 's/.*I *refs: *//p' | tr -d ,
 }
 
 failed=0

@@ -19,8 +19,9 @@ share=${RT_FAULTS:-5}
 places=0
 told=0
 each() {
-	local want got n begin=$((RANDOM % share))
-	rm -f written
+	local want got said n begin=$((RANDOM % share))
+	rm -rf written got
+	mkdir got
 	"$RACETRACE" "$@" >want.out 2>want.err
 	want=$?
 	[ ! -e written ] || mv written want.written
@@ -28,22 +29,21 @@ each() {
 	rm -f written
 	[ -s numbers ] || wrong "$*: it allocates nothing"
 	awk -v begin="$begin" -v share="$share" 'NR % share == begin' numbers >some && [ -s some ] && mv some numbers
-	while read -r n; do
+	LD_PRELOAD=$PWD/allocations.so RT_FAULT_EACH=numbers "$RACETRACE" "$@" </dev/null || wrong "$*: it cannot be run"
+	while read -r n got; do
 		places=$((places + 1))
-		timeout 60 env LD_PRELOAD="$PWD/allocations.so" RT_FAULT_AT="$n" "$RACETRACE" "$@" >got.out 2>got.err </dev/null
-		got=$?
-		if [ $got = 3 ] && [ "$(wc -l <got.err)" = 1 ] && grep -qE '^racetrace: .*(no memory|Cannot allocate memory)' got.err &&
-			[ ! -e written ]; then
+		IFS= read -rd '' said <"got/$n.err"
+		if [[ $got = 3 && $said =~ ^racetrace:' '[^$'\n']*('no memory'|'Cannot allocate memory')[^$'\n']*$'\n'$ && ! -e got/$n.written ]]; then
 			told=$((told + 1))
 			continue
 		fi
-		if [ $got = $want ] && cmp -s want.out got.out && cmp -s want.err got.err && { [ ! -e written ] || cmp -s written want.written; }; then
-			rm -f written
+		if [ $got = $want ] && cmp -s want.out "got/$n.out" && cmp -s want.err "got/$n.err" &&
+			{ [ ! -e "got/$n.written" ] || cmp -s "got/$n.written" want.written; }; then
 			continue
 		fi
-		wrong "racetrace $*: allocation $n: status $got: $(head -c 2000 got.err)"
-		rm -f written
-	done <numbers
+		wrong "racetrace $*: allocation $n: status $got: ${said:0:2000}"
+	done <got/ends
+	[ "$(wc -l <got/ends)" = "$(wc -l <numbers)" ] || wrong "$*: only $(wc -l <got/ends) of $(wc -l <numbers) allocations failed"
 	[ -z "$(find . -name '*.part')" ] || wrong "racetrace $*: there are temporary files: $(find . -name '*.part')"
 }
 

@@ -1,17 +1,20 @@
 /*
  * Preloaded: fails one allocation of a program. RT_FAULT_LIST=FILE: writes the number of each allocation that comes
  * from a place (the calls that led to it) of its own, one a line. RT_FAULT_AT=N: the N-th returns NULL; with
- * RT_FAULT_SHOW the calls that led to it are printed. The C library's own allocations (getline, asprintf,
- * open_memstream) come here too.
+ * RT_FAULT_SHOW the calls that led to it are printed. RT_FAULT_EACH=FILE: the program runs once for each number in the
+ * file, in a process that is forked before main, as most of the time of a short run is that of the dynamic linker; see
+ * run_each. The C library's own allocations (getline, asprintf, open_memstream) come here too.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { DEPTH = 24, PLACES = 1 << 16 };
@@ -56,6 +59,51 @@ static void number_open(const char *name, uint64_t *to)
 	*to = value ? strtoull(value, NULL, 10) : 0;
 }
 
+/* The file NUMBER.NAME of the folder "got" stands for the descriptor. */
+static void into(uint64_t n, const char *name, int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "got/%lu.%s", (unsigned long)n, name);
+	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (file < 0 || dup2(file, fd) < 0)
+		abort();
+	close(file);
+}
+
+/*
+ * Returns in a process for each number, which has a minute. What it says is in "got/NUMBER.out" and "got/NUMBER.err", a
+ * file "written" that it leaves becomes "got/NUMBER.written", and a line "NUMBER STATUS" is added to "got/ends".
+ */
+static void run_each(const char *path)
+{
+	FILE *numbers = fopen(path, "r");
+	int ends = open("got/ends", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), status;
+	unsigned long n;
+	char written[64];
+
+	if (!numbers || ends < 0)
+		abort();
+	while (fscanf(numbers, "%lu", &n) == 1) {
+		pid_t child = fork();
+		if (child == 0) {
+			close(fileno(numbers));
+			close(ends);
+			into(n, "out", STDOUT_FILENO);
+			into(n, "err", STDERR_FILENO);
+			alarm(60);
+			at = n;
+			return;
+		}
+		if (child < 0 || waitpid(child, &status, 0) != child)
+			abort();
+		snprintf(written, sizeof written, "got/%lu.written", n);
+		rename("written", written);
+		dprintf(ends, "%lu %d\n", n, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	}
+	_exit(0);
+}
+
 __attribute__((constructor)) static void start(void)
 {
 	void *frames[2];
@@ -68,6 +116,8 @@ __attribute__((constructor)) static void start(void)
 	if (path)
 		list = dup2(STDERR_FILENO, 200);
 	unsetenv("LD_PRELOAD");
+	if (getenv("RT_FAULT_EACH"))
+		run_each(getenv("RT_FAULT_EACH"));
 	ready = true;
 }
 
