@@ -84,7 +84,7 @@ for most in 30 40; do
 	run 1 analyze --max-memory ${most}M --stats --format json -o racy.json racy.std
 	taken=$(sed -n 's/^memory-bytes //p' err)
 	sanitized || [ "$taken" -le $((most << 20)) ] || wrong "${most}M are allowed, $taken bytes were taken"
-	jq -e '.limits.anomalies.hit and .limits.anomalies.bound < 25000' racy.json >/dev/null || wrong "no limit on anomalies in ${most}M"
+	limits racy.json | jq -e '.limits.anomalies.hit and .limits.anomalies.bound < 25000' >/dev/null || wrong "no limit on anomalies in ${most}M"
 done
 # Several traces: windows of one are beside the others.
 head -n 1000 large.std >small.std
@@ -141,7 +141,7 @@ awk 'BEGIN {
 	}
 }' >pairs.std
 if keeps 0 pairs --kinds asv --budget 1,1 --fail-on never; then
-	jq -e '.limits | .anomalies.hit and (.region_accesses.hit | not)' pairs.json >/dev/null || wrong "pairs.std: limits: $(jq -c .limits pairs.json)"
+	limits pairs.json | jq -e '.limits | .anomalies.hit and (.region_accesses.hit | not)' >/dev/null || wrong "pairs.std: limits: $(jq -c .limits pairs.json)"
 fi
 # Nor does it take more to look at many pairs of accesses of one cell, where no further race is kept.
 awk 'BEGIN {
@@ -181,7 +181,7 @@ if ! sanitized; then
 		quiet
 		cmp -s jobs.json many.json || wrong "shares of 150M, $traces: another report"
 	done
-	[ "$(jq '.anomalies | length' jobs.json)" -gt 5000 ] || wrong "too few races for a share to be short of memory"
+	[ "$(anomalies jobs.json)" -gt 5000 ] || wrong "too few races for a share to be short of memory"
 fi
 # What does not fit at all is told by its name, and the others are reported.
 run 3 analyze --max-memory 1M --jobs 2 -f json small.std large.std

@@ -98,6 +98,14 @@ settle() {
 	done
 	[ $fail = 0 ]
 }
+# limits REPORT: those of a report of JSON, which are one line of it, as JSON. jq takes seconds for the rest of a large report.
+limits() {
+	sed -n 's/^\("limits": .*\),$/{\1}/p' "$1"
+}
+# anomalies REPORT: how many it lists, each of which is a line, as a finding (F...) is.
+anomalies() {
+	grep -c '^{"id": "[^F]' "$1"
+}
 # one_line: standard error is one line and the output is empty.
 one_line() {
 	[ "$(wc -l <err)" = 1 ] || wrong "not one line: $(cat err)"
