@@ -33,6 +33,9 @@ bool code_name_is_of_libstdcxx(const char *name)
 	                                       "_ZSt",
 	                                       "_ZNSi",
 	                                       "_ZNSo",
+	                                       "_ZNSd",
+	                                       "_ZNSs",
+	                                       "_Z27_txnal_cow_string",
 	                                       "_ZN9__gnu_cxx",
 	                                       "_ZN10__cxxabiv1",
 	                                       "execute_native_thread_routine"};

@@ -320,6 +320,32 @@ for from in data dlsym static; do
 	done
 done
 
+# ---- A static libstdc++ is no such code: it calls its own functions ----
+cat >thrown.cpp <<'EOF'
+#include <pthread.h>
+struct base { virtual void go() = 0; };
+static int data;
+struct derived : base { void go() override { data++; } };
+static base *volatile made = new derived;
+static void *f(void *p)
+{
+	made->go();
+	if (!p)
+		throw 1;
+	return p;
+}
+int main()
+{
+	pthread_t t;
+	pthread_create(&t, 0, f, &t);
+	f(&t);
+	return pthread_join(t, 0);
+}
+EOF
+g++ -g -O1 -w -fsanitize=thread -static-libstdc++ thrown.cpp -o thrown -pthread && "$racetrace" record -o t.zst ./thrown 2>err || wrong "thrown: $(cat err)"
+"$racetrace" analyze --format json t.zst >report.json
+[ "$(verdicts report.json)" = '["observed"]' ] || wrong "a static libstdc++: $(jq -c '[.anomalies[] | [.verdict, .reasons]]' report.json)"
+
 # ---- What a library's own headers do, in a thread of the library, the library has ordered in all likelihood: a note ----
 mkdir -p include/c++
 printf 'int data;\nvoid work(void) { data++; }\n' >include/c++/work.h
