@@ -36,8 +36,8 @@ struct check_act_hold {
 	bool changes;           /* it writes what is no count */
 	bool acted;             /* an act on what the section before has found is known */
 	uint32_t counted, last; /* the cell that it counts in, the last that it read; MODEL_NONE: none */
-	uint32_t epoch, count;
-	struct check_act_seen seen[READS_MAX];
+	uint32_t epoch, count, capacity;
+	struct check_act_seen *seen; /* up to READS_MAX; little room, as there may be a track for each of many locks */
 };
 /* A thread's sections of a lock: the last one, and the one before. */
 struct track {
@@ -51,7 +51,7 @@ struct check_act_finder {
 	struct snippets source;
 	struct classes keys; /* thread, lock: number of the track */
 	struct track *tracks;
-	uint32_t track_capacity;
+	uint32_t track_count, track_capacity;
 	uint32_t *epochs; /* by thread: number of its events so far at which it may wait */
 	struct check_act_candidate *candidates;
 	uint32_t count, capacity;
@@ -77,8 +77,10 @@ static struct track *track_of(struct check_act_finder *s, uint32_t thread, uint3
 		s->failed = true;
 		return NULL;
 	}
-	if (i == before)
+	if (i == before) {
 		memset(&s->tracks[i], 0, sizeof s->tracks[i]);
+		s->track_count = i + 1;
+	}
 	return &s->tracks[i];
 }
 
@@ -163,7 +165,20 @@ static struct check_act_seen *seen_find(struct check_act_hold *section, uint32_t
 	return NULL;
 }
 
-static void at_read(struct track *t, uint32_t e, uint32_t cell)
+static bool make_room(struct check_act_hold *section)
+{
+	if (section->count < section->capacity)
+		return true;
+	uint32_t more = section->capacity ? 2 * section->capacity : 1;
+	struct check_act_seen *seen = reallocarray(section->seen, more, sizeof *seen);
+	if (!seen)
+		return false;
+	section->seen = seen;
+	section->capacity = more;
+	return true;
+}
+
+static void at_read(struct check_act_finder *s, struct track *t, uint32_t e, uint32_t cell)
 {
 	struct check_act_seen *before = seen_find(&t->before, cell), *now = seen_find(&t->now, cell);
 	t->now.last = cell;
@@ -173,10 +188,12 @@ static void at_read(struct track *t, uint32_t e, uint32_t cell)
 		before->often = true;
 	if (now)
 		now->read = e;
-	else if (t->now.count < READS_MAX)
+	else if (t->now.count == READS_MAX)
+		t->now.many = true;
+	else if (make_room(&t->now))
 		t->now.seen[t->now.count++] = (struct check_act_seen){cell, e, MODEL_NONE, false, false};
 	else
-		t->now.many = true;
+		s->failed = true;
 }
 
 /* True if the cell is of the object that the section has found. */
@@ -267,7 +284,7 @@ static void at_access(struct check_act_finder *s, uint32_t e, unsigned op)
 		if (rt_op_writes(op))
 			at_write(s, t, e, m->events[e].object, held->locks[i].object);
 		else
-			at_read(t, e, m->events[e].object);
+			at_read(s, t, e, m->events[e].object);
 	}
 }
 
@@ -276,6 +293,19 @@ static bool meets(unsigned op)
 {
 	return rt_op_has(op, RT_WAITS) || rt_op_has(op, RT_WAKES) || rt_op_has(op, RT_FOLLOWS) ||
 	       rt_op_has(op, RT_STEPS) || rt_op_has(op, RT_OF_THREAD);
+}
+
+/* The section before becomes the room of the one that begins. */
+static void begin_section(struct track *t, uint32_t epoch)
+{
+	struct check_act_hold old = t->before;
+	t->before = t->now;
+	t->now = (struct check_act_hold){.exists = true,
+	                                 .epoch = epoch,
+	                                 .counted = MODEL_NONE,
+	                                 .last = MODEL_NONE,
+	                                 .seen = old.seen,
+	                                 .capacity = old.capacity};
 }
 
 static void find_candidates(struct check_act_finder *s)
@@ -291,9 +321,7 @@ static void find_candidates(struct check_act_finder *s)
 		} else if (op == RT_OP_ACQUIRE) {
 			if (!(t = track_of(s, thread, m->events[e].object)))
 				return;
-			t->before = t->now;
-			t->now = (struct check_act_hold){
-			    .exists = true, .epoch = s->epochs[thread], .counted = MODEL_NONE, .last = MODEL_NONE};
+			begin_section(t, s->epochs[thread]);
 		} else if (op != RT_OP_RELEASE && op != RT_OP_ACQUIRE_SHARED && op != RT_OP_FENCE && meets(op)) {
 			s->epochs[thread]++;
 		}
@@ -330,6 +358,15 @@ static bool decides_again(const struct check_act_finder *s, const struct check_a
 		if (s->candidates[i].inner && s->candidates[i].e3 == c->e3 && s->candidates[i].one_call)
 			return false;
 	return c->again != MODEL_NONE;
+}
+
+static void tracks_release(struct check_act_finder *s)
+{
+	for (uint32_t i = 0; i < s->track_count; i++) {
+		free(s->tracks[i].before.seen);
+		free(s->tracks[i].now.seen);
+	}
+	free(s->tracks);
 }
 
 static void offer_writes(struct check_act_finder *s, const struct check_act_candidate *c)
@@ -425,7 +462,7 @@ enum rt_status check_act_search(const struct search_context *c, struct anomaly_l
 	classes_release(&s.keys);
 	classes_release(&s.alike);
 	classes_release(&s.guarded);
-	free(s.tracks);
+	tracks_release(&s);
 	free(s.epochs);
 	for (uint32_t i = 0; i < s.count; i++)
 		free(s.candidates[i].sites);

@@ -176,13 +176,18 @@ if ! sanitized; then
 	# Limits are those of all of the memory, whether a share reaches its own (10,003 races) or not.
 	grep -E 'fork|\(v[0-9]\)' racy.std >some.std
 	for traces in "large.std small.std large.std" "small.std some.std small.std"; do
-		run 1 analyze --max-memory 150M --kinds race --format json -o many.json $traces
-		run 1 analyze --max-memory 150M --kinds race --jobs 3 --format json -o jobs.json $traces
+		run 1 analyze --max-memory 600M --kinds race --format json -o many.json $traces
+		run 1 analyze --max-memory 600M --kinds race --jobs 3 --format json -o jobs.json $traces
 		quiet
-		cmp -s jobs.json many.json || wrong "shares of 150M, $traces: another report"
+		cmp -s jobs.json many.json || wrong "shares of 600M, $traces: another report"
 	done
 	[ "$(anomalies jobs.json)" -gt 5000 ] || wrong "too few races for a share to be short of memory"
 fi
+# Many threads that take each of many locks: a section that reads little is remembered in little room.
+awk 'BEGIN { for (t = 0; t < 4; t++) for (i = 0; i < 10000; i++) print "T" t "|acq(L" i ")|1\nT" t "|r(x)|2\nT" t "|rel(L" i ")|3" }' >locks.std
+run 0 analyze --max-memory 44M --stats --format json -o locks.json locks.std
+taken=$(sed -n 's/^memory-bytes //p' err)
+sanitized || [ "$taken" -le $((44 << 20)) ] || wrong "many locks: 44M are allowed, $taken bytes were taken"
 # What does not fit at all is told by its name, and the others are reported.
 run 3 analyze --max-memory 1M --jobs 2 -f json small.std large.std
 says "'large.std' has [0-9]* events: their analysis may need"
