@@ -377,9 +377,10 @@ static void fill(struct joining *j, struct finding *f)
 	const struct anomaly *first = j->r->entries[f->entries[0]].anomaly;
 	f->guard.lock = MODEL_NONE;
 	f->level = j->members[f->entries[0]].level;
-	f->verdict = j->r->entries[f->entries[0]].anomaly->verdict;
 	for (size_t i = 0; i < f->entry_count; i++) {
 		const struct anomaly *a = j->r->entries[f->entries[i]].anomaly;
+		bool counts = j->members[f->entries[i]].level == f->level && a->verdict > f->verdict;
+		f->verdict = counts ? a->verdict : f->verdict;
 		const struct guard *guard = &j->members[f->entries[i]].guard;
 		f->kinds |= UINT32_C(1) << a->kind;
 		if (guard->lock != MODEL_NONE && guard->held > (f->guard.lock == MODEL_NONE ? 0 : f->guard.held))
@@ -401,7 +402,13 @@ static void fill(struct joining *j, struct finding *f)
 	find_lacking(j, f);
 }
 
-/* The highest level first, then the strongest verdict, then the most likely harm. */
+static bool is_sure_race(const struct anomaly *a)
+{
+	return a->kind == ANOMALY_RACE && a->verdict >= VERDICT_PROVED && !a->follows;
+}
+
+/* The highest level first, then what is sure of a race, as it is the simpler thing to say and to mend than what else
+ * the lack of a lock allows; then the strongest verdict, then the most likely harm. */
 static int compare_members(const void *a, const void *b, void *joining)
 {
 	const struct joining *j = joining;
@@ -409,6 +416,8 @@ static int compare_members(const void *a, const void *b, void *joining)
 	const struct report_entry *x = &j->r->entries[i], *y = &j->r->entries[k];
 	if (j->members[i].level != j->members[k].level)
 		return j->members[i].level > j->members[k].level ? -1 : 1;
+	if (is_sure_race(x->anomaly) != is_sure_race(y->anomaly))
+		return is_sure_race(x->anomaly) ? -1 : 1;
 	if (x->anomaly->verdict != y->anomaly->verdict)
 		return x->anomaly->verdict > y->anomaly->verdict ? -1 : 1;
 	if (x->anomaly->follows != y->anomaly->follows)

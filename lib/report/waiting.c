@@ -42,11 +42,29 @@ static const char *lead(unsigned op)
 	}
 }
 
-/* Of a wait in the kernel. */
-static void call_text(const struct rt_event *e, char text[WAITING_TEXT_MAX])
+/* A futex of a library's own has no name that says anything: what waits is its function that the program calls. False:
+ * it is the program's. */
+static bool inside_text(const struct report *r, const struct description *d, const char *quote,
+                        char text[WAITING_TEXT_MAX])
 {
+	char name[PLACE_FUNCTION_MAX];
+	struct place place = place_of_stack(r, d->stack, d->stack_count), callee = {.frame = place.callee};
+	if (!place.callee)
+		return false;
+	place_function(&callee, name);
+	snprintf(text, WAITING_TEXT_MAX, "waits inside %s%s%s for a wake", quote, name, quote);
+	return true;
+}
+
+/* Of a wait in the kernel. */
+static void call_text(const struct report *r, const struct description *d, const char *quote,
+                      char text[WAITING_TEXT_MAX])
+{
+	const struct rt_event *e = &d->event;
 	unsigned kind = rt_call_kind(e->value);
 	int32_t descriptor = rt_call_descriptor(e->value);
+	if (kind == RT_CALL_FUTEX && inside_text(r, d, quote, text))
+		return;
 	int n = snprintf(text, WAITING_TEXT_MAX, "waits for %s", rt_call_text(kind));
 	if (descriptor >= 0)
 		snprintf(text + n, WAITING_TEXT_MAX - (size_t)n, "%s descriptor %d", kind == RT_CALL_POLL ? ":" : "",
@@ -66,7 +84,7 @@ static void write_text(const struct report *r, const struct description *d, cons
 		return;
 	}
 	if (waiting_op(d) == RT_OP_HB_AFTER) {
-		call_text(&d->event, text);
+		call_text(r, d, quote, text);
 		return;
 	}
 	char object[SUBJECT_NAME_MAX];
