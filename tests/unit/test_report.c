@@ -38,6 +38,29 @@ START_TEST(what_is_held_to_predicted_says_why)
 }
 END_TEST
 
+START_TEST(a_finding_is_told_by_its_race_though_a_violation_was_confirmed)
+{
+	struct fixture f;
+	load(&f,
+	     "M|fork(A)|8\nM|fork(B)|9\nA|acq(m)|1\nA|r(x)|2\nA|w(x)|3\nA|rel(m)|4\n"
+	     "B|acq(m)|6\nB|w(x)|7\nB|rel(m)|7\nB|acq(m)|6\nB|w(x)|7\nB|rel(m)|7\nB|w(x)|5\n",
+	     &(struct analysis_options){0});
+	bool sequence = false;
+	for (size_t i = 0; i < f.analysis->anomalies.count; i++)
+		if (f.analysis->anomalies.items[i].kind == ANOMALY_ATOMICITY) {
+			f.analysis->anomalies.items[i].verdict = VERDICT_CONFIRMED;
+			sequence = true;
+		}
+	ck_assert(sequence);
+	json_t *json = report_of(&f, &normal);
+	ck_assert_uint_eq(json_array_size(get(json, "findings")), 1);
+	ck_assert_int_eq(STRING(json, "findings.0.anomalies.0")[0], 'R');
+	ck_assert_str_eq(STRING(json, "findings.0.verdict"), "confirmed");
+	json_decref(json);
+	unload(&f);
+}
+END_TEST
+
 START_TEST(a_race_is_reported_with_both_sides)
 {
 	struct fixture f;
@@ -398,6 +421,7 @@ SUITE(report)
 	Suite *s = suite_create("report");
 	TCase *c = tcase_create("reports");
 	tcase_add_test(c, what_is_held_to_predicted_says_why);
+	tcase_add_test(c, a_finding_is_told_by_its_race_though_a_violation_was_confirmed);
 	tcase_add_test(c, a_race_is_reported_with_both_sides);
 	tcase_add_test(c, ids_count_from_the_worst_on);
 	tcase_add_test(c, a_fingerprint_does_not_depend_on_threads_numbers_or_which_side_came_first);
