@@ -118,9 +118,19 @@ async function main() {
 	await links()
 	await filter()
 }
+// The browser's other processes still write there for a moment after it has ended.
+async function remove(folder) {
+	for (let i = 0; i < 100; i++)
+		try {
+			return fs.rmSync(folder, { recursive: true, force: true })
+		} catch (e) {
+			await new Promise(resolve => setTimeout(resolve, 100))
+		}
+	check(false, 'cannot remove ' + folder)
+}
 main().catch(e => check(false, e.message)).finally(() => {
-	browser.on('exit', () => {
-		fs.rmSync(profile, { recursive: true, force: true })
+	browser.on('exit', async () => {
+		await remove(profile)
 		process.exit(failed ? 1 : 0)
 	})
 	browser.kill()
