@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_SUITE_H
 #define TESTS_UNIT_SUITE_H
 
-#include <check.h>
+#include "tests/unit/mark_once.h"
 
 #define SUITE(name)                                                                                                    \
 	Suite *name##_suite(void);                                                                                     \
