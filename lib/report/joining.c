@@ -13,7 +13,6 @@
 #include "lib/report/joining.h"
 
 #include "lib/base/name.h"
-#include "lib/base/vec.h"
 #include "lib/report/digest.h"
 
 #include <stdlib.h>
@@ -21,66 +20,10 @@
 
 enum { MANY = 3 }; /* one place against this many others is one cause */
 
-enum key_kind {
-	KEY_PAIR,
-	KEY_CELL,
-	KEY_LINES,
-	KEY_LACKS,
-	KEY_FREED,
-	KEY_OWNED,
-	KEY_ONE,
-	KEY_DEGREE,
-	KEY_PARTNER,
-	KEY_REGION,
-	KEY_FUNCTIONS,
-	KEY_UNIT,
-	KEY_PLACES,
-	KEY_STABLE = 13, /* fingerprints, which baselines and suppressions have, contain the number */
-	KEY_COPIED
-};
-
-struct joining_key {
-	uint64_t key;
-	size_t entry;   /* the first that had it */
-	uint32_t count; /* KEY_DEGREE: distinct partners; KEY_STABLE: findings */
-};
-
-/* Keys */
-
-static uint64_t key_of(enum key_kind kind, const uint64_t *parts, size_t n)
-{
-	XXH3_state_t state;
-	XXH3_64bits_reset(&state);
-	digest_number(&state, kind);
-	for (size_t i = 0; i < n; i++)
-		digest_number(&state, parts[i]);
-	return XXH3_64bits_digest(&state);
-}
-
-/* The key; NULL: there is none. */
-static struct joining_key *key_find(const struct joining *j, uint64_t key)
-{
-	for (uint32_t at = (uint32_t)key, i; (i = table_next(&j->by_key, (uint32_t)key, &at)) != TABLE_NONE;)
-		if (j->keys[i].key == key)
-			return &j->keys[i];
-	return NULL;
-}
-
-/* The key, made if there is none; *is_new tells. It is there until the next one is made. NULL without memory. */
 static struct joining_key *key_get(struct joining *j, uint64_t key, size_t entry, bool *is_new)
 {
-	struct joining_key *k = key_find(j, key);
-	*is_new = !k;
-	if (k)
-		return k;
-	uint32_t n = j->by_key.count;
-	if (!vec_reserve(&j->keys, &j->key_capacity, (uint64_t)n + 1, sizeof *j->keys) ||
-	    !table_put(&j->by_key, (uint32_t)key, n)) {
-		j->no_memory = true;
-		return NULL;
-	}
-	k = &j->keys[n];
-	*k = (struct joining_key){.key = key, .entry = entry};
+	struct joining_key *k = joining_key_get(&j->keys, key, entry, is_new);
+	j->no_memory |= !k;
 	return k;
 }
 
@@ -102,10 +45,10 @@ static void join(struct joining *j, size_t a, size_t b)
 		j->members[a].group = b;
 }
 
-static void join_by(struct joining *j, size_t i, enum key_kind kind, const uint64_t *parts, size_t n)
+static void join_by(struct joining *j, size_t i, enum joining_kind kind, const uint64_t *parts, size_t n)
 {
 	bool is_new;
-	struct joining_key *k = key_get(j, key_of(kind, parts, n), i, &is_new);
+	struct joining_key *k = key_get(j, joining_key_of(kind, parts, n), i, &is_new);
 	if (k && !is_new)
 		join(j, i, k->entry);
 }
@@ -444,9 +387,9 @@ static void count_partners(struct joining *j, size_t i)
 		uint64_t parts[3] = {member->identity, member->places[s], member->places[!s]};
 		bool is_new;
 		struct joining_key *degree;
-		if (!key_get(j, key_of(KEY_PARTNER, parts, 3), i, &is_new) || !is_new)
+		if (!key_get(j, joining_key_of(KEY_PARTNER, parts, 3), i, &is_new) || !is_new)
 			continue;
-		if ((degree = key_get(j, key_of(KEY_DEGREE, parts, 2), i, &is_new)))
+		if ((degree = key_get(j, joining_key_of(KEY_DEGREE, parts, 2), i, &is_new)))
 			degree->count++;
 	}
 }
@@ -458,7 +401,7 @@ static void join_many(struct joining *j, size_t i)
 	bool is_new;
 	for (int s = 0; s < 2; s++) {
 		uint64_t parts[2] = {member->identity, member->places[s]};
-		struct joining_key *degree = key_get(j, key_of(KEY_DEGREE, parts, 2), i, &is_new);
+		struct joining_key *degree = key_get(j, joining_key_of(KEY_DEGREE, parts, 2), i, &is_new);
 		degrees[s] = degree ? degree->count : 0;
 	}
 	int side = degrees[1] > degrees[0];
@@ -496,7 +439,7 @@ static bool join_with_race(struct joining *j, size_t i)
 		for (uint32_t y = x + 1; y < a->event_count; y++) {
 			uint64_t pair[3] = {identity_of_pair(j, i, x, y), member->functions[x], member->functions[y]};
 			digest_sort(pair + 1, 2);
-			struct joining_key *k = key_find(j, key_of(KEY_PAIR, pair, 3));
+			struct joining_key *k = joining_key_find(&j->keys, joining_key_of(KEY_PAIR, pair, 3));
 			if (k && model_thread_of(j->m, a->events[x]) != model_thread_of(j->m, a->events[y])) {
 				join(j, i, k->entry);
 				return true;
@@ -589,13 +532,12 @@ void joining_run(struct joining *j)
 
 void joining_release(struct joining *j)
 {
-	table_release(&j->by_key);
-	free(j->keys);
+	joining_keys_release(&j->keys);
 }
 
 uint64_t joining_stable_key(const uint64_t *parts, size_t n)
 {
-	return key_of(KEY_STABLE, parts, n);
+	return joining_key_of(KEY_STABLE, parts, n);
 }
 
 bool joining_count(struct joining *j, uint64_t key, size_t entry, uint32_t *before)

@@ -4,11 +4,9 @@
 #ifndef LIB_REPORT_JOINING_H
 #define LIB_REPORT_JOINING_H
 
-#include "lib/base/table.h"
 #include "lib/report/expression.h"
 #include "lib/report/findings.h"
-
-struct joining_key;
+#include "lib/report/joining_keys.h"
 
 /* An entry of the report, and what joining needs of it. */
 struct joining_member {
@@ -26,9 +24,7 @@ struct joining {
 	const struct model *m;
 	struct joining_member *members;
 	struct guards *guards;
-	struct joining_key *keys; /* compact, as there are several an entry */
-	struct table by_key;
-	uint32_t key_capacity;
+	struct joining_keys keys;
 	bool no_memory;
 };
 
